@@ -1,0 +1,1 @@
+"""Quarry over HTTP and on the command line."""

@@ -1,0 +1,1 @@
+"""The steps of a search on a language model."""

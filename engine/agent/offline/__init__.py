@@ -1,0 +1,1 @@
+"""The steps of a search by rules and extraction."""

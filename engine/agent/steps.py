@@ -1,0 +1,228 @@
+"""The steps of a search as protocols, and the values that pass between them.
+
+plan → retrieve → read → judge → … → synthesize → verify. Two sets of steps stand behind these protocols:
+`offline` (rules and extraction) and `claude` (structured calls). A step never sees namespace or company: they are
+bound in the loop, and so is the caller's filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from engine.model.document import JsonValue, Passage
+from engine.model.schema import Schema
+from engine.model.search import Clarification, SearchRequest
+
+AnswerShape = Literal["fact", "yes_no", "comparison", "list", "temporal", "overview"]
+
+
+class SubQuestion(msgspec.Struct, frozen=True):
+    """One thing that the answer must cover.
+
+    Attributes:
+        text: readable on its own.
+        entities: names and rare terms that evidence for it must show.
+    """
+
+    text: str
+    entities: tuple[str, ...] = ()
+
+
+class PlannedQuery(msgspec.Struct, frozen=True):
+    """One index query.
+
+    Attributes:
+        text: what is looked for.
+        sub_question: index into the plan's sub-questions; -1 for the whole objective.
+        narrowing: filter JSON that is ANDed to the caller's; None for none. It can only narrow.
+        weight: of this query's results when rankings are merged; > 0.
+    """
+
+    text: str
+    sub_question: int = -1
+    narrowing: Mapping[str, Any] | None = None
+    weight: float = 1.0
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What to look for. `shape` says which form the answer takes."""
+
+    sub_questions: tuple[SubQuestion, ...]
+    queries: tuple[PlannedQuery, ...]
+    shape: AnswerShape = "fact"
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """An earlier exchange of the session: what the client said and what came back."""
+
+    message: str
+    synthesis: str
+
+
+class AttributeValues(msgspec.Struct, frozen=True):
+    """Known values of one filterable attribute with their document counts, most frequent first."""
+
+    attribute: str
+    type: str
+    values: tuple[tuple[JsonValue, int], ...]
+
+
+class Corpus(msgspec.Struct, frozen=True):
+    """What a planner may know of the namespace: never raw document text.
+
+    Attributes:
+        today: ISO date, for words like "last year".
+    """
+
+    schema: Schema
+    values: tuple[AttributeValues, ...]
+    documents: int
+    today: str
+
+
+class Question(msgspec.Struct, frozen=True):
+    """The request with what the session adds.
+
+    Attributes:
+        turns: earlier turns, oldest first.
+        message: the client's latest message of a continuation; empty on the first turn.
+        narrowing: what earlier clarifications settled, as filter JSON; None for nothing.
+    """
+
+    request: SearchRequest
+    turns: tuple[Turn, ...] = ()
+    message: str = ""
+    narrowing: Mapping[str, Any] | None = None
+
+
+class Block(msgspec.Struct, frozen=True):
+    """A sentence of a passage: the unit of evidence.
+
+    Attributes:
+        id: ``"<passage label>.<index>"``, unique within a search.
+        start: offset into the attribute's value; ``text`` is verbatim from there.
+    """
+
+    id: str
+    start: int
+    text: str
+
+
+class ReadingPassage(msgspec.Struct, frozen=True):
+    """A passage as the steps see it.
+
+    Attributes:
+        score: fused score over the queries that brought it up.
+        queries: indexes into the queries run so far that brought it up.
+        attributes: short filterable values of its document, such as source and date.
+    """
+
+    passage: Passage
+    blocks: tuple[Block, ...]
+    score: float
+    queries: tuple[int, ...] = ()
+    attributes: Mapping[str, JsonValue] = {}
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What a reader found in one passage.
+
+    Attributes:
+        block_ids: 1–5, in reading order.
+        relevance: 0–10.
+        sub_questions: which sub-questions it bears on.
+    """
+
+    passage: ReadingPassage
+    block_ids: tuple[str, ...]
+    relevance: float
+    sub_questions: tuple[int, ...] = ()
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """Whether the evidence answers the question.
+
+    Attributes:
+        sufficient: True ends the search for evidence.
+        missing: what is still not covered, readable; goes into a caveat.
+        queries: what to run next; none ends the search too.
+        answerable: False means the corpus does not answer: "not found".
+    """
+
+    sufficient: bool
+    missing: tuple[str, ...] = ()
+    queries: tuple[PlannedQuery, ...] = ()
+    answerable: bool = True
+
+
+class FindingDraft(msgspec.Struct, frozen=True):
+    """A finding before verification: words about one document, and the blocks that carry it."""
+
+    finding: str
+    document_id: str
+    block_ids: tuple[str, ...]
+
+
+class SentenceDraft(msgspec.Struct, frozen=True):
+    """A sentence of the synthesis without its markers; `findings` index into the draft's findings."""
+
+    text: str
+    findings: tuple[int, ...]
+
+
+class AnswerDraft(msgspec.Struct, frozen=True):
+    """An answer before verification; findings by importance. No findings means "not found"."""
+
+    findings: tuple[FindingDraft, ...]
+    sentences: tuple[SentenceDraft, ...]
+    caveats: tuple[str, ...] = ()
+
+
+class Planner(Protocol):
+    async def plan(self, question: Question, corpus: Corpus) -> Plan: ...
+
+
+class Reader(Protocol):
+    async def read(self, question: Question, plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]: ...
+
+
+class Judge(Protocol):
+    async def judge(
+        self, question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]
+    ) -> Judgement: ...
+
+
+class Synthesizer(Protocol):
+    async def synthesize(
+        self, question: Question, plan: Plan, evidence: Sequence[Evidence], judgement: Judgement
+    ) -> AnswerDraft: ...
+
+
+class Clarifier(Protocol):
+    async def clarify(
+        self, question: Question, plan: Plan, evidence: Sequence[Evidence]
+    ) -> ClarificationDraft | None: ...
+
+
+class ClarificationDraft(msgspec.Struct, frozen=True):
+    """A question back, and what each option would settle.
+
+    Attributes:
+        narrowing: option text → filter JSON, or None where the option only adds words to the question.
+    """
+
+    clarification: Clarification
+    narrowing: Mapping[str, Mapping[str, Any] | None]
+
+
+class Steps(msgspec.Struct, frozen=True):
+    """One set of steps."""
+
+    planner: Planner
+    reader: Reader
+    judge: Judge
+    synthesizer: Synthesizer
+    clarifier: Clarifier

@@ -1,0 +1,1 @@
+"""What keeps and finds documents of a namespace."""

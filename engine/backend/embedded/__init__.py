@@ -1,0 +1,1 @@
+"""DuckDB, tantivy and hnswlib kept in step in one process."""

@@ -1,0 +1,173 @@
+"""The seam below retrieval: what keeps a namespace's documents and finds candidates in them.
+
+Above it stand tokenisation, embedding, filter parsing and checking, fusion, reranking and evidence;
+an implementation returns raw legs and stored text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from engine.filters.check import CheckedFilter
+from engine.model.document import JsonValue, Passage, PassageDraft
+from engine.model.hits import Candidates, Labels, Vectors
+from engine.model.schema import Schema, TypedValue
+
+
+class Capabilities(msgspec.Struct, frozen=True):
+    """What an implementation promises; a contract test is skipped only where one is False."""
+
+    atomic_batches: bool = True
+    read_your_writes: bool = True
+    many_writers: bool = False
+    global_bm25: bool = True
+
+
+class NamespaceSpec(msgspec.Struct, frozen=True):
+    """What a backend must know of a namespace to open it.
+
+    Attributes:
+        id: the integer that names its folder or tables, never reused.
+        embedder: name of the embedder whose vectors are stored.
+    """
+
+    id: int
+    schema: Schema
+    embedder: str
+    dimension: int
+
+
+class DocumentWrite(msgspec.Struct, frozen=True):
+    """One document ready to be stored.
+
+    Attributes:
+        body: the document exactly as uploaded, as JSON.
+        root_id: the value of ``root_document_id``, None when absent.
+        values: typed values of the filterable attributes, missing ones left out.
+        passages: in reading order; their vectors are the rows that follow those of the documents before.
+    """
+
+    id: str
+    root_id: str | None
+    body: bytes
+    values: Mapping[str, TypedValue]
+    passages: Sequence[PassageDraft]
+
+
+class LexicalTerms(msgspec.Struct, frozen=True):
+    """A query for the lexical leg: words with weights, never a query language.
+
+    Attributes:
+        text: the user's words; the index analyses them as it analysed the passages.
+        header_weight: factor on matches in headers relative to bodies.
+    """
+
+    text: str
+    header_weight: float = 1.0
+
+
+class LegsQuery(msgspec.Struct, frozen=True):
+    """One query of both legs.
+
+    Attributes:
+        lexical: None leaves the lexical leg out.
+        vector: shape ``(dimension,)``, unit length; None leaves the vector leg out.
+        filter: None for all documents.
+        k: candidates a leg, at most.
+    """
+
+    lexical: LexicalTerms | None
+    vector: Vectors | None
+    filter: CheckedFilter | None
+    k: int
+
+
+class Legs(msgspec.Struct, frozen=True):
+    """Raw results of both legs, each best first: BM25 scores, and cosine similarities.
+
+    Attributes:
+        generation: journal sequence that the legs were read at.
+        allowed: how many passages the filter left; -1 without a filter.
+        strategy: how each leg was run under the filter, for explain and metrics.
+    """
+
+    lexical: Candidates
+    vector: Candidates
+    generation: int
+    allowed: int = -1
+    strategy: str = ""
+
+
+class Maintenance(msgspec.Struct, frozen=True):
+    """What `maintain` did."""
+
+    rebuilt_lexical: bool = False
+    rebuilt_vectors: bool = False
+    saved_vectors: bool = False
+
+
+class StoredDocument(msgspec.Struct, frozen=True):
+    """A document as it was uploaded."""
+
+    id: str
+    body: dict[str, JsonValue]
+
+
+class Backend(Protocol):
+    """Keeps and finds documents. Thread-safe; one writer at a time a namespace, readers never wait for it.
+
+    Raises:
+        StorageError: any method, when the disk or the database fails.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def ensure(self, spec: NamespaceSpec) -> None:
+        """Make the namespace, or bring its typed columns and indexes up to `spec`."""
+        ...
+
+    def drop(self, namespace: int) -> None: ...
+
+    def upsert(self, namespace: int, documents: Sequence[DocumentWrite], vectors: Vectors) -> int:
+        """Replace or insert all of `documents` (distinct ids) in one transaction; findable when it returns.
+
+        Args:
+            vectors: shape ``(sum of passages, dimension)``, unit rows.
+        """
+        ...
+
+    def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
+        """How many documents were removed; unknown ids are ignored. A root takes its children with it."""
+        ...
+
+    def get(self, namespace: int, ids: Sequence[str]) -> list[StoredDocument]:
+        """Those that exist, in the order asked."""
+        ...
+
+    def legs(self, namespace: int, query: LegsQuery) -> Legs: ...
+
+    def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
+        """The live passages among `labels`, in the order asked."""
+        ...
+
+    def count(self, namespace: int, filter: CheckedFilter | None = None) -> int:
+        """Documents that satisfy `filter`."""
+        ...
+
+    def scan(self, namespace: int, *, batch: int = 1000) -> Iterator[list[StoredDocument]]:
+        """Every document, in batches, in the order of upload."""
+        ...
+
+    def values(self, namespace: int, attribute: str, *, limit: int = 10_000) -> list[tuple[JsonValue, int]]:
+        """Distinct values of a filterable attribute with their document counts, most frequent first; list elements count one by one."""
+        ...
+
+    def maintain(self, namespace: int) -> Maintenance:
+        """Finish what may be late: graph, snapshots, journal."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,77 @@
+"""The port to a language model: one method."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+
+class TokenUsage(msgspec.Struct, frozen=True):
+    """Tokens of one or more calls; cache reads are part of neither `input` nor `output`."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+        )
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output + self.cache_read + self.cache_write
+
+
+class StructuredCall(msgspec.Struct, frozen=True, kw_only=True):
+    """One question to a model whose reply is JSON of a known form.
+
+    Attributes:
+        step: name of the agent step, for metrics: ``plan``, ``read``, ``judge``, ``synthesize``, ``clarify``.
+        fast: the cheap model instead of the strong one.
+        system: the fixed prefix; the same text for every call of a step, so that it can be cached.
+        user: the blocks of the one user message, in order.
+        schema: JSON schema of the reply, every object closed.
+        max_tokens: of the reply, thinking included.
+        deadline_s: seconds for the call with all its retries.
+    """
+
+    step: str
+    fast: bool
+    system: str
+    user: tuple[str, ...]
+    schema: dict[str, Any]
+    max_tokens: int
+    deadline_s: float
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The reply's JSON text, complete, and what it cost."""
+
+    text: str
+    usage: TokenUsage
+
+
+class ChatModel(Protocol):
+    """Answers a structured call. Safe to use from many tasks of one event loop."""
+
+    async def complete(self, call: StructuredCall) -> Reply:
+        """One complete reply.
+
+        Raises:
+            ModelUnavailable: timeout, connection loss, overload or rate limit, after retries.
+            ModelRefused: the model declined.
+            ModelTruncated: the reply was cut.
+            ModelOutputInvalid: the reply is not a message with text.
+            ModelMisconfigured: key, account or model name.
+        """
+        ...
+
+    async def aclose(self) -> None: ...

@@ -1,0 +1,64 @@
+"""Namespaces, companies and keys as values."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from engine.model.schema import Schema
+
+Scope = Literal["read", "search", "write", "admin"]
+DEFAULT_COMPANY = "default"
+
+
+class Namespace(msgspec.Struct, frozen=True, kw_only=True):
+    """A collection of documents with a common schema.
+
+    Attributes:
+        id: never reused.
+        created_at: UTC, aware.
+    """
+
+    id: int
+    name: str
+    company_id: int
+    company_name: str
+    created_at: datetime
+    updated_at: datetime
+    schema: Schema
+
+
+class NamespaceStats(msgspec.Struct, frozen=True, kw_only=True):
+    """How large a namespace is."""
+
+    name: str
+    documents: int
+    passages: int
+    storage_bytes: int
+
+
+class ApiKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A key without its secret.
+
+    Attributes:
+        prefix: first readable characters of the raw key; `suffix` its last four.
+        created_by: name of the key that made it, or ``cli``.
+    """
+
+    id: str
+    name: str
+    company_id: int
+    company_name: str
+    prefix: str
+    suffix: str
+    scopes: tuple[Scope, ...]
+    created_at: datetime
+    created_by: str | None = None
+    last_used_at: datetime | None = None
+    expires_at: datetime | None = None
+
+    def allows(self, scope: Scope) -> bool:
+        """Whether the key may do what needs `scope`; ``admin`` may do all."""
+        return "admin" in self.scopes or scope in self.scopes

@@ -1,0 +1,1 @@
+"""Scores into rankings; numpy only."""

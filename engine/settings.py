@@ -1,0 +1,107 @@
+"""Tunable numbers of the engine, as frozen structs. Nothing here reads the environment."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+AgentChoice = Literal["auto", "offline", "claude"]
+
+
+class PassageSettings(msgspec.Struct, frozen=True):
+    """How values are cut into passages.
+
+    Attributes:
+        max_tokens: longest passage, in tokens of the shipped vocabulary.
+        header_characters: the longest value that counts as title-like and joins the header.
+    """
+
+    max_tokens: int = 256
+    header_characters: int = 120
+
+
+class VectorSettings(msgspec.Struct, frozen=True):
+    """HNSW parameters (Malkov & Yashunin 2018) and the choice between exact and approximate search.
+
+    Attributes:
+        m: links a node; memory is about ``8 * m`` bytes a vector beside the vector itself.
+        ef_construction: breadth of the search while building.
+        ef_search: breadth of a query; at least k is used.
+        exact_limit: allowed sets up to this many rows are scanned instead of walked.
+        rebuild_dead_share: the graph is built anew when more than this share of it is deleted.
+    """
+
+    m: int = 16
+    ef_construction: int = 100
+    ef_search: int = 100
+    exact_limit: int = 5_000
+    rebuild_dead_share: float = 0.3
+
+
+class StorageSettings(msgspec.Struct, frozen=True):
+    """What one namespace's DuckDB instance may use.
+
+    Attributes:
+        threads: DuckDB threads a namespace.
+        memory_limit: per namespace, as DuckDB reads it.
+        batch_documents: documents a transaction when an upsert is larger than that.
+        open_namespaces: how many stay open before the least recently used closes.
+        min_free_bytes: writes are refused when less than this is free on the disk.
+    """
+
+    threads: int = 2
+    memory_limit: str = "2GB"
+    batch_documents: int = 10_000
+    open_namespaces: int = 64
+    min_free_bytes: int = 256 * 1024 * 1024
+
+
+class BudgetSettings(msgspec.Struct, frozen=True):
+    """Bounds of one search turn.
+
+    Attributes:
+        soft_seconds: no new retrieval after this; what is there is answered.
+        hard_seconds: the turn fails with `search_timeout`.
+        reader_batches: reader batches a round.
+        model_tokens: input and output tokens of all model calls of one session.
+    """
+
+    rounds: int = 3
+    queries: int = 20
+    reader_batches: int = 8
+    soft_seconds: float = 45.0
+    hard_seconds: float = 55.0
+    model_tokens: int = 400_000
+
+
+class ModelSettings(msgspec.Struct, frozen=True):
+    """Which models write and read, and how to reach them.
+
+    Attributes:
+        api_key: None leaves the offline agent in charge under ``agent="auto"``.
+        base_url: None is the provider's own address.
+        concurrency: model calls under way at once in this process.
+    """
+
+    model: str = "claude-sonnet-5-5"
+    fast_model: str = "claude-haiku-5-5"
+    api_key: str | None = None
+    base_url: str | None = None
+    concurrency: int = 16
+
+
+class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything `engine.open` accepts, with defaults.
+
+    Attributes:
+        session_hours: how long a search session lives after its last use.
+    """
+
+    agent: AgentChoice = "auto"
+    session_hours: float = 24.0
+    passages: PassageSettings = PassageSettings()
+    vectors: VectorSettings = VectorSettings()
+    storage: StorageSettings = StorageSettings()
+    budget: BudgetSettings = BudgetSettings()
+    llm: ModelSettings = ModelSettings()

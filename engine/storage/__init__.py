@@ -1,0 +1,1 @@
+"""Tables; the only importer of duckdb."""

@@ -1,0 +1,1 @@
+"""Strings to sentences, tokens and passages; no I/O."""
