@@ -75,13 +75,13 @@ class LegsQuery(msgspec.Struct, frozen=True):
     Attributes:
         lexical: None leaves the lexical leg out.
         vector: shape ``(dimension,)``, unit length; None leaves the vector leg out.
-        filter: None for all documents.
+        where: None for all documents.
         k: candidates a leg, at most.
     """
 
     lexical: LexicalTerms | None
     vector: Vectors | None
-    filter: CheckedFilter | None
+    where: CheckedFilter | None
     k: int
 
 
@@ -154,8 +154,8 @@ class Backend(Protocol):
         """The live passages among `labels`, in the order asked."""
         ...
 
-    def count(self, namespace: int, filter: CheckedFilter | None = None) -> int:
-        """Documents that satisfy `filter`."""
+    def count(self, namespace: int, where: CheckedFilter | None = None) -> int:
+        """Documents that satisfy `where`."""
         ...
 
     def scan(self, namespace: int, *, batch: int = 1000) -> Iterator[list[StoredDocument]]:
