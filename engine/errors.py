@@ -259,9 +259,17 @@ class UnsupportedFormat(StorageError):
 
 
 class ModelError(QuarryError):
-    """The language model could not do a step."""
+    """The language model could not do a step.
+
+    Attributes:
+        tokens: what the provider counted for the failed call, input and output; 0 when it gave no reply.
+    """
 
     code = "model_error"
+
+    def __init__(self, message: str, *, tokens: int = 0) -> None:
+        super().__init__(message)
+        self.tokens = tokens
 
 
 class ModelUnavailable(ModelError):

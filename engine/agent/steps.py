@@ -7,8 +7,8 @@ bound in the loop, and so is the caller's filter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -17,6 +17,7 @@ from engine.model.schema import Schema
 from engine.model.search import Clarification, SearchRequest
 
 AnswerShape = Literal["fact", "yes_no", "comparison", "list", "temporal", "overview"]
+QueryMode = Literal["hybrid", "lexical", "vector"]
 
 
 class SubQuestion(msgspec.Struct, frozen=True):
@@ -39,12 +40,14 @@ class PlannedQuery(msgspec.Struct, frozen=True):
         sub_question: index into the plan's sub-questions; -1 for the whole objective.
         narrowing: filter JSON that is ANDed to the caller's; None for none. It can only narrow.
         weight: of this query's results when rankings are merged; > 0.
+        mode: ``lexical`` for exact names and numbers, ``vector`` for paraphrase, else both.
     """
 
     text: str
     sub_question: int = -1
     narrowing: Mapping[str, Any] | None = None
     weight: float = 1.0
+    mode: QueryMode = "hybrid"
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -181,6 +184,35 @@ class AnswerDraft(msgspec.Struct, frozen=True):
     caveats: tuple[str, ...] = ()
 
 
+class Problem(msgspec.Struct, frozen=True):
+    """Why a part of a draft failed verification.
+
+    Attributes:
+        part: which list of the draft; `index` points into it.
+        reason: readable, such as "the number 42 stands in none of its excerpts".
+    """
+
+    part: Literal["finding", "sentence"]
+    index: int
+    reason: str
+
+
+class TurnBudget(Protocol):
+    """What is left of one search turn; kept by the loop, drawn on by steps that call a model."""
+
+    def seconds_to_hard(self) -> float:
+        """Seconds until the turn fails with `search_timeout`; may be negative."""
+        ...
+
+    def tokens_left(self) -> int:
+        """Model tokens that the session may still use; may be negative."""
+        ...
+
+    def spend_tokens(self, tokens: int) -> None:
+        """Count input and output tokens of one model call against the session."""
+        ...
+
+
 class Planner(Protocol):
     async def plan(self, question: Question, corpus: Corpus) -> Plan: ...
 
@@ -199,6 +231,13 @@ class Synthesizer(Protocol):
     async def synthesize(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence], judgement: Judgement
     ) -> AnswerDraft: ...
+
+
+@runtime_checkable
+class Repairer(Protocol):
+    """A synthesizer that can mend its own draft, once. The loop asks it, then drops what still fails."""
+
+    async def repair(self, question: Question, draft: AnswerDraft, problems: Sequence[Problem]) -> AnswerDraft: ...
 
 
 class Clarifier(Protocol):
@@ -226,3 +265,7 @@ class Steps(msgspec.Struct, frozen=True):
     judge: Judge
     synthesizer: Synthesizer
     clarifier: Clarifier
+
+
+StepsFactory: TypeAlias = Callable[[TurnBudget], Steps]
+"""Makes the steps of one search turn; steps that call a model keep that turn's state, offline ones ignore the budget."""
