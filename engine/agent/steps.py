@@ -214,20 +214,28 @@ class TurnBudget(Protocol):
 
 
 class Planner(Protocol):
+    """Question to queries."""
+
     async def plan(self, question: Question, corpus: Corpus) -> Plan: ...
 
 
 class Reader(Protocol):
+    """Passages to evidence; best first."""
+
     async def read(self, question: Question, plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]: ...
 
 
 class Judge(Protocol):
+    """Whether to go on searching, and for what."""
+
     async def judge(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]
     ) -> Judgement: ...
 
 
 class Synthesizer(Protocol):
+    """Evidence to a draft of the answer."""
+
     async def synthesize(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence], judgement: Judgement
     ) -> AnswerDraft: ...
@@ -241,6 +249,8 @@ class Repairer(Protocol):
 
 
 class Clarifier(Protocol):
+    """Evidence to a question back, or None; asked only after a first retrieval."""
+
     async def clarify(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence]
     ) -> ClarificationDraft | None: ...
@@ -268,4 +278,4 @@ class Steps(msgspec.Struct, frozen=True):
 
 
 StepsFactory: TypeAlias = Callable[[TurnBudget], Steps]
-"""Makes the steps of one search turn; steps that call a model keep that turn's state, offline ones ignore the budget."""
+"""Makes the steps of one search turn; steps that call a model keep its state, offline ones ignore the budget."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
 import msgspec
 
-T = TypeVar("T")
+Effort = Literal["low", "medium", "high"]
 
 
 class TokenUsage(msgspec.Struct, frozen=True):
-    """Tokens of one or more calls; cache reads are part of neither `input` nor `output`."""
+    """Tokens of one or more calls; cache reads and writes are part of neither `input` nor `output`."""
 
     input: int = 0
     output: int = 0
@@ -27,6 +27,7 @@ class TokenUsage(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
+        """All four together."""
         return self.input + self.output + self.cache_read + self.cache_write
 
 
@@ -40,7 +41,8 @@ class StructuredCall(msgspec.Struct, frozen=True, kw_only=True):
         user: the blocks of the one user message, in order.
         schema: JSON schema of the reply, every object closed.
         max_tokens: of the reply, thinking included.
-        deadline_s: seconds for the call with all its retries.
+        deadline_s: seconds for the call with all its retries and its wait for a free place.
+        effort: how much the model may think.
     """
 
     step: str
@@ -50,6 +52,7 @@ class StructuredCall(msgspec.Struct, frozen=True, kw_only=True):
     schema: dict[str, Any]
     max_tokens: int
     deadline_s: float
+    effort: Effort = "low"
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -74,4 +77,6 @@ class ChatModel(Protocol):
         """
         ...
 
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Let go of connections; calls under way end as `ModelUnavailable`."""
+        ...

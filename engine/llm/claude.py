@@ -1,0 +1,302 @@
+"""Claude through the Anthropic SDK. The only importer of `anthropic`, which takes two seconds and so is imported late.
+
+A reply is asked for whole, not streamed: half a JSON object is of no use to a step, and a stream can break in ways
+that the SDK reports as success. Retries are counted here (the SDK's are off), because the SDK sleeps as long as a
+``retry-after`` header says, without regard to the deadline of the caller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import random
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from engine.errors import (
+    ModelError,
+    ModelMisconfigured,
+    ModelOutputInvalid,
+    ModelRefused,
+    ModelTruncated,
+    ModelUnavailable,
+)
+from engine.llm.counters import CallCounters
+from engine.llm.loop_thread import LoopStopped, LoopThread
+from engine.llm.protocol import Reply, StructuredCall, TokenUsage
+from engine.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from anthropic.types import Message
+
+RETRIES_UNAVAILABLE = 2
+RETRIES_GARBAGE = 1
+_FIRST_WAIT_S = 0.5
+_CONNECT_S = 5.0
+_PROBE_DEADLINE_S = 15.0
+_PROBE_TOKENS = 64
+_BUSY_STATUSES = frozenset({408, 409, 429})
+_LOGGERS = ("anthropic", "httpx2", "httpcore2")
+
+
+class _Fault(NamedTuple):
+    """What a failed attempt means, and how often such a failure is tried again."""
+
+    error: ModelError
+    retries: int
+    wait_s: float | None = None
+
+
+class _NotAMessage(Exception):
+    """The body of a 200 is not a finished message: a proxy's page, or an empty object."""
+
+
+class ClaudeModel:
+    """`ChatModel` on the Messages API: one client and one pool in a process, for callers of any event loop.
+
+    Attributes:
+        counters: calls by step and outcome, tokens by model.
+    """
+
+    def __init__(self, settings: ModelSettings) -> None:
+        """Makes no call; a wrong key shows at `check` or at the first `complete`.
+
+        Args:
+            settings: without `api_key` or `base_url` the SDK's own lookup (environment, profile files) decides.
+        """
+        self.counters = CallCounters()
+        self._settings = settings
+        self._runner = LoopThread("quarry-model")
+        self._places = asyncio.Semaphore(settings.concurrency)
+        self._client: AsyncAnthropic | None = None
+        # Off the caller's path: the import takes seconds, and the first search should not wait for it.
+        threading.Thread(target=importlib.import_module, args=("anthropic",), daemon=True).start()
+
+    async def complete(self, call: StructuredCall) -> Reply:
+        outcome = "cancelled"
+        try:
+            reply = await self._runner.run(self._complete(call))
+            outcome = "ok"
+        except LoopStopped as error:
+            outcome = ModelUnavailable.code
+            raise ModelUnavailable("The model client is closed.") from error
+        except ModelError as error:
+            outcome = error.code
+            raise
+        finally:
+            self.counters.count(call.step, outcome)
+        return reply
+
+    def check(self) -> list[str]:
+        """What is wrong with key, account or models, one sentence each; empty when both models answer. Blocks.
+
+        It sends each model one call of a few tokens in the form that searches use, because a list of models would
+        tell nothing of billing, and nothing of what the address behind ``base_url`` accepts.
+        """
+        return self._runner.run_sync(self._check())
+
+    async def aclose(self) -> None:
+        await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """`aclose` for callers without a loop. A second call does nothing."""
+        self._runner.stop(self._close_client())
+
+    async def _complete(self, call: StructuredCall) -> Reply:
+        end = asyncio.get_running_loop().time() + call.deadline_s
+        try:
+            async with asyncio.timeout_at(end), self._places:
+                return await self._attempts(call, end)
+        except TimeoutError as error:
+            raise ModelUnavailable("The language model did not answer in time.") from error
+
+    async def _attempts(self, call: StructuredCall, end: float) -> Reply:
+        import anthropic
+        import httpx2
+
+        clock = asyncio.get_running_loop().time
+        attempt = 0
+        while True:
+            try:
+                return await self._attempt(call, end - clock())
+            except (
+                anthropic.AnthropicError,
+                httpx2.HTTPError,
+                httpx2.InvalidURL,
+                OSError,
+                ValueError,
+                TypeError,
+                AssertionError,
+                _NotAMessage,
+            ) as error:
+                fault = _read_fault(error)
+                wait_s = _FIRST_WAIT_S * 2**attempt * random.uniform(0.75, 1.0)  # noqa: S311 - spreads retries
+                wait_s = wait_s if fault.wait_s is None else fault.wait_s
+                if attempt >= fault.retries or clock() + wait_s >= end:
+                    raise fault.error from error
+            attempt += 1
+            await asyncio.sleep(wait_s)
+
+    async def _attempt(self, call: StructuredCall, left_s: float) -> Reply:
+        import httpx2
+        from anthropic.types import Message
+
+        model = self._settings.fast_model if call.fast else self._settings.model
+        message = await self._opened().messages.create(
+            model=model,
+            max_tokens=call.max_tokens,
+            system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
+            messages=[{"role": "user", "content": [{"type": "text", "text": text} for text in call.user]}],
+            output_config={"effort": call.effort, "format": {"type": "json_schema", "schema": call.schema}},
+            timeout=httpx2.Timeout(left_s, connect=min(left_s, _CONNECT_S)),
+        )
+        # The SDK gives a string for an HTML body and a Message of Nones for `{}`, without an error.
+        if not isinstance(cast("object", message), Message) or not message.stop_reason:
+            raise _NotAMessage
+        usage = _usage(message)
+        self.counters.spend(model, usage)
+        return Reply(text=_finished_text(message, usage.total), usage=usage)
+
+    async def _check(self) -> list[str]:
+        problems: list[str] = []
+        for fast, name in ((False, self._settings.model), (True, self._settings.fast_model)):
+            call = StructuredCall(
+                step="check",
+                fast=fast,
+                system="Answer with the JSON object asked for.",
+                user=("Say that you are ready.",),
+                schema={
+                    "type": "object",
+                    "properties": {"ready": {"type": "boolean"}},
+                    "required": ["ready"],
+                    "additionalProperties": False,
+                },
+                max_tokens=_PROBE_TOKENS,
+                deadline_s=_PROBE_DEADLINE_S,
+            )
+            try:
+                await self._complete(call)
+            except (ModelMisconfigured, ModelUnavailable) as error:
+                problems.append(f"{name}: {error.message}")
+            except ModelError as error:
+                if not error.tokens:
+                    problems.append(f"{name}: {error.message}")
+        return problems
+
+    def _opened(self) -> AsyncAnthropic:
+        if self._client is None:
+            self._client = _new_client(self._settings)
+        return self._client
+
+    async def _close_client(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+
+def credentials_found(settings: ModelSettings) -> bool:
+    """Whether calls would carry a credential: the key of the settings, or one that the SDK finds by itself.
+
+    Only where the settings have no key is the SDK imported (two seconds) and asked to look.
+    """
+    if settings.api_key:
+        return True
+    import anthropic
+
+    try:
+        client = _new_client(settings)
+    except anthropic.AnthropicError:
+        return False
+    return bool(client.api_key or client.auth_token or client.credentials)
+
+
+def _new_client(settings: ModelSettings) -> AsyncAnthropic:
+    import anthropic
+
+    for name in _LOGGERS:
+        # At DEBUG the SDK logs whole requests: prompts and documents.
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))
+    return anthropic.AsyncAnthropic(
+        api_key=settings.api_key, base_url=settings.base_url, max_retries=0, open_telemetry=False
+    )
+
+
+def _usage(message: Message) -> TokenUsage:
+    # Built without validation by the SDK, so a gateway's reply may lack what the types promise.
+    usage = cast("Any", message.usage)
+    if usage is None:
+        return TokenUsage()
+    return TokenUsage(
+        input=usage.input_tokens or 0,
+        output=usage.output_tokens or 0,
+        cache_read=usage.cache_read_input_tokens or 0,
+        cache_write=usage.cache_creation_input_tokens or 0,
+    )
+
+
+def _finished_text(message: Message, tokens: int) -> str:
+    """The text of a message that ended by itself; thinking blocks come before it and are passed over."""
+    match message.stop_reason:
+        case "end_turn":
+            pass
+        case "refusal":
+            raise ModelRefused("The language model declined to answer.", tokens=tokens)
+        case "max_tokens" | "model_context_window_exceeded":
+            raise ModelTruncated("The language model's reply was cut.", tokens=tokens)
+        case _:
+            raise ModelOutputInvalid("The language model stopped before it had answered.", tokens=tokens)
+    text = "".join(block.text for block in message.content or () if block.type == "text")
+    if not text:
+        raise ModelOutputInvalid("The language model answered without text.", tokens=tokens)
+    return text
+
+
+def _read_fault(error: Exception) -> _Fault:
+    """What an exception of the SDK or its transport means. Messages never quote the provider."""
+    import anthropic
+    import httpx2
+
+    match error:
+        case anthropic.APIStatusError():
+            return _read_status(error.status_code, error.response.headers)
+        case anthropic.APIResponseValidationError() | _NotAMessage():
+            return _Fault(ModelOutputInvalid("The model service did not send a message."), RETRIES_GARBAGE)
+        case anthropic.APIConnectionError() | anthropic.RetryableError():
+            return _Fault(ModelUnavailable("The model service could not be reached."), RETRIES_UNAVAILABLE)
+        case httpx2.HTTPError() | OSError():
+            return _Fault(ModelUnavailable("The connection to the model service broke."), RETRIES_GARBAGE)
+        case TypeError() | anthropic.AnthropicError() | httpx2.InvalidURL():
+            return _Fault(ModelMisconfigured("No usable API key or address for the model service."), 0)
+        case _:
+            return _Fault(ModelOutputInvalid("The model service sent something unreadable."), RETRIES_GARBAGE)
+
+
+def _read_status(status: int, headers: Mapping[str, str]) -> _Fault:
+    match status:
+        case 401 | 403:
+            return _Fault(ModelMisconfigured(f"The model service does not accept the API key ({status})."), 0)
+        case 402:
+            return _Fault(ModelMisconfigured("The account at the model service cannot be billed (402)."), 0)
+        case 404:
+            return _Fault(ModelMisconfigured("The model service does not know the model or the address (404)."), 0)
+        case _ if 400 <= status < 500 and status not in _BUSY_STATUSES:
+            return _Fault(ModelMisconfigured(f"The model service does not accept the request ({status})."), 0)
+        case _:
+            retries = 0 if headers.get("x-should-retry") == "false" else RETRIES_UNAVAILABLE
+            error = ModelUnavailable(f"The model service is busy or failing ({status}).")
+            return _Fault(error, retries, _retry_after_s(headers))
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the service asks to wait; None when it does not say, or says it as a date."""
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            wait_s = float(headers[name]) * unit_s
+        except (KeyError, ValueError):
+            continue
+        if 0 <= wait_s < float("inf"):
+            return wait_s
+    return None
