@@ -1,0 +1,70 @@
+"""Small files that must be whole after a crash, and the free space of the disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from engine.errors import StorageError, StorageFull
+
+
+def atomic_write(path: Path, content: bytes) -> None:
+    """Replace `path` so that after a crash it holds the old content or the new, and the new once this has returned.
+
+    One writer at a time a path. Costs two fsyncs: about 0.4 ms on a local disk.
+
+    Raises:
+        StorageFull: no space; the old content stands.
+        StorageError: the disk failed.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    with translated_os_errors():
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+        sync_directory(path.parent)
+
+
+def sync_directory(directory: Path) -> None:
+    """Make renames and new files in `directory` survive a power cut."""
+    if os.name == "nt":  # has no such call, and journals renames itself
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def require_free_space(directory: Path, min_free_bytes: int) -> None:
+    """Refuse before a write that could fill the disk: a full disk during a checkpoint stops a database.
+
+    Raises:
+        StorageFull: fewer than `min_free_bytes` are free.
+    """
+    with translated_os_errors():
+        free = shutil.disk_usage(directory).free
+    if free < min_free_bytes:
+        raise StorageFull(f"Only {free >> 20:,} MiB of disk space are free; writes need {min_free_bytes >> 20:,} MiB.")
+
+
+@contextmanager
+def translated_os_errors() -> Generator[None]:
+    """Raise an `OSError` of the block as `StorageFull` or `StorageError`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull("The disk is full.") from error
+        raise StorageError(f"The disk failed: {error.strerror or type(error).__name__}.") from error
