@@ -222,6 +222,19 @@ class Database:
             finally:
                 cursor.close()
 
+    @contextmanager
+    def frozen(self) -> Generator[list[Path]]:
+        """The files of the database, to be copied: within the block they do not change; writers wait, readers go on.
+
+        Reading them in this process drops DuckDB's own lock on them (POSIX locks end with any close of the file);
+        what keeps other processes out is the lock on the data directory.
+        """
+        self.checkpoint()
+        with self._writing:
+            self._require_root()
+            wal = self.path.with_name(self.path.name + ".wal")
+            yield [file for file in (self.path, wal) if file.exists()]
+
     def reopen(self) -> None:
         """Open the file anew after a fatal error; running readers are interrupted and waited for.
 

@@ -1,0 +1,97 @@
+"""The database ``catalog.duckdb`` that companies, namespaces, keys and sessions share."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.errors import CorruptData
+from engine.storage.connection import Cursor, Database, connect
+from engine.storage.files import translated_os_errors
+from engine.storage.manifest import Manifest
+from engine.storage.migrate import migrate, shipped
+
+CATALOG_FILE = "catalog.duckdb"
+MANIFEST_FILE = "catalog.manifest"
+
+
+class CatalogFile:
+    """The open catalog. Every write moves its generation and is on disk, manifest included, when it returns."""
+
+    def __init__(self, database: Database, manifest: Manifest) -> None:
+        self._database = database
+        self._manifest = manifest
+        # Held over commit and manifest together, so that the manifest never goes back.
+        self._writing = threading.Lock()
+
+    @classmethod
+    def open(
+        cls, directory: Path, *, threads: int = 1, memory_limit: str = "256MB", accept_loss: bool = False
+    ) -> CatalogFile:
+        """Open the catalog of a locked data directory, or make it.
+
+        Args:
+            accept_loss: open it even if acknowledged writes are missing from it.
+
+        Raises:
+            CorruptData: it is damaged, or acknowledged writes are missing.
+            UnsupportedFormat: a newer version wrote it.
+        """
+        database = connect(directory / CATALOG_FILE, threads=threads, memory_limit=memory_limit)
+        try:
+            manifest = Manifest(directory / MANIFEST_FILE)
+            migrate(database, shipped("catalog"))
+            with database.reader() as cursor:
+                manifest.check(_generation(cursor), accept_loss=accept_loss)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database, manifest)
+
+    @contextmanager
+    def read(self) -> Generator[Cursor]:
+        """A reading cursor."""
+        self._mend()
+        with self._database.reader() as cursor:
+            yield cursor
+
+    @contextmanager
+    def write(self) -> Generator[Cursor]:
+        """A transaction, acknowledged when the block has ended.
+
+        Raises:
+            StorageError: nothing was stored; or it was, but the manifest could not be written. A caller that keeps
+                rows in memory reads them anew.
+        """
+        with self._writing:
+            self._mend()
+            with self._database.transaction() as cursor:
+                yield cursor
+                cursor.execute("UPDATE state SET generation = generation + 1")
+                generation = _generation(cursor)
+            self._manifest.record(generation)
+
+    def copy_to(self, directory: Path) -> None:
+        """Write a consistent copy of the catalog into the folder `directory`; writes wait meanwhile."""
+        with self._writing, self._database.frozen() as files, translated_os_errors():
+            for file in (*files, self._manifest.path):
+                if file.exists():
+                    shutil.copyfile(file, directory / file.name)
+
+    def close(self) -> None:
+        """Close the database; further calls do nothing."""
+        self._database.close()
+
+    def _mend(self) -> None:
+        if self._database.is_broken:
+            self._database.reopen()
+
+
+def _generation(cursor: Cursor) -> int:
+    row = cursor.execute("SELECT generation FROM state").fetchone()
+    if row is None:
+        raise CorruptData("The catalog has lost its state.")
+    return int(row[0])

@@ -1,0 +1,203 @@
+"""Search sessions between their turns.
+
+::
+
+    create → running → save → open → claim → running → …
+                     ↘ fail → failed            (also after a crash while running)
+    any of them, unused for the lifetime: expired (410) for 7 days, then gone (404)
+
+The state of a session is opaque here.
+"""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import Literal, cast
+
+import msgspec
+
+from engine.errors import SessionBusy, SessionExpired, SessionFailed, SessionNotFound
+from engine.model.ids import new_session_id
+from engine.storage.catalog_file import CatalogFile
+from engine.storage.clock import Clock, to_ms, utc_now
+
+SessionStatus = Literal["open", "running", "failed"]
+
+TOMBSTONE = timedelta(days=7)
+"""How long an expired session still answers that it has expired."""
+
+_PURGE_EVERY_MS = 3_600_000
+
+
+class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as stored."""
+
+    id: str
+    company_id: int
+    namespace_id: int
+    state: bytes
+    status: SessionStatus
+
+
+class SessionStore:
+    """The sessions of all companies. Thread-safe; the only writer of its table, but for a dropped namespace.
+
+    Opening the store marks as failed what a crash left running.
+
+    Args:
+        lifetime: how long a session is kept after its last use.
+    """
+
+    def __init__(self, file: CatalogFile, lifetime: timedelta, clock: Clock = utc_now) -> None:
+        self._file = file
+        self._lifetime_ms = lifetime // timedelta(milliseconds=1)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._claimed: set[str] = set()
+        self._purged_ms = to_ms(clock())
+        with file.read() as cursor:
+            row = cursor.execute("SELECT count(*) FROM sessions WHERE status = 'running'").fetchone()
+        if row is not None and row[0]:
+            with file.write() as cursor:
+                cursor.execute("UPDATE sessions SET status = 'failed' WHERE status = 'running'")
+        self.purge()
+
+    def create(self, company_id: int, namespace_id: int, state: bytes = b"", *, session_id: str | None = None) -> str:
+        """A new session, running and claimed; its id. `save`, `release` or `fail` ends the claim.
+
+        Args:
+            session_id: None makes one.
+        """
+        session_id = session_id or new_session_id()
+        now = to_ms(self._clock())
+        with self._file.write() as cursor:
+            cursor.execute(
+                "INSERT INTO sessions VALUES ($1, $2, $3, $4, 'running', $5, $5, $6)",
+                [session_id, company_id, namespace_id, state, now, now + self._lifetime_ms],
+            )
+        with self._lock:
+            self._claimed.add(session_id)
+            due = now - self._purged_ms >= _PURGE_EVERY_MS
+        if due:
+            self.purge()
+        return session_id
+
+    def load(self, company_id: int, namespace_id: int, session_id: str) -> StoredSession:
+        """The session of this company and namespace, whatever its status.
+
+        Raises:
+            SessionNotFound: there is none, it is another's, or it expired more than 7 days ago.
+            SessionExpired: it was not used for its lifetime.
+        """
+        with self._file.read() as cursor:
+            row = cursor.execute(
+                "SELECT state, status, expires_at FROM sessions "
+                "WHERE id = $1 AND company_id = $2 AND namespace_id = $3",
+                [session_id, company_id, namespace_id],
+            ).fetchone()
+        if row is None:
+            raise SessionNotFound
+        state, status, expires_at = row
+        now = to_ms(self._clock())
+        with self._lock:
+            is_running = session_id in self._claimed
+        if not is_running and now >= expires_at:
+            raise SessionNotFound if now >= expires_at + _TOMBSTONE_MS else SessionExpired
+        return StoredSession(
+            id=session_id,
+            company_id=company_id,
+            namespace_id=namespace_id,
+            state=state,
+            status=cast("SessionStatus", status),
+        )
+
+    def claim(self, company_id: int, namespace_id: int, session_id: str) -> StoredSession:
+        """Take an open session for one continuation. `save`, `release` or `fail` ends the claim.
+
+        Raises:
+            SessionNotFound, SessionExpired: as `load`.
+            SessionFailed: an earlier turn failed.
+            SessionBusy: another continuation has it.
+        """
+        self.load(company_id, namespace_id, session_id)
+        with self._lock:
+            if session_id in self._claimed:
+                raise SessionBusy
+            self._claimed.add(session_id)
+        try:
+            # Read again under the claim: the turn before may have ended between the two.
+            return self._start_turn(self.load(company_id, namespace_id, session_id))
+        except BaseException:
+            self._forget_claim(session_id)
+            raise
+
+    def save(self, session_id: str, state: bytes) -> None:
+        """End a turn: keep its state, open the session to the next, and begin its lifetime anew."""
+        try:
+            self._write(session_id, "open", state)
+        finally:
+            self._forget_claim(session_id)
+
+    def release(self, session_id: str) -> None:
+        """End a turn that was cancelled: the session is as it was before the claim, its lifetime begun anew."""
+        try:
+            self._write(session_id, "open")
+        finally:
+            self._forget_claim(session_id)
+
+    def fail(self, session_id: str) -> None:
+        """End a turn that failed: the session cannot be continued."""
+        try:
+            self._write(session_id, "failed")
+        finally:
+            self._forget_claim(session_id)
+
+    def purge(self) -> int:
+        """Forget sessions 7 days after they expired, and the states of those that have expired; how many are gone.
+
+        Runs at opening, and about once an hour with `create`.
+        """
+        now = to_ms(self._clock())
+        with self._lock:
+            self._purged_ms = now
+            claimed = list(self._claimed)
+        with self._file.read() as cursor:
+            row = cursor.execute(
+                "SELECT count(*) FROM sessions WHERE expires_at <= $1 AND octet_length(state) > 0 OR expires_at <= $2",
+                [now, now - _TOMBSTONE_MS],
+            ).fetchone()
+        if row is None or not row[0]:
+            return 0
+        with self._file.write() as cursor:
+            gone = cursor.execute(
+                "DELETE FROM sessions WHERE expires_at <= $1 AND NOT list_contains($2::VARCHAR[], id)",
+                [now - _TOMBSTONE_MS, claimed],
+            ).fetchone()
+            cursor.execute(
+                "UPDATE sessions SET state = ''::BLOB WHERE expires_at <= $1 AND NOT list_contains($2::VARCHAR[], id)",
+                [now, claimed],
+            )
+        return int(gone[0]) if gone else 0
+
+    def _start_turn(self, session: StoredSession) -> StoredSession:
+        if session.status == "failed":
+            raise SessionFailed
+        self._write(session.id, "running")
+        return msgspec.structs.replace(session, status="running")
+
+    def _write(self, session_id: str, status: SessionStatus, state: bytes | None = None) -> None:
+        now = to_ms(self._clock())
+        with self._file.write() as cursor:
+            cursor.execute(
+                "UPDATE sessions SET status = $2, used_at = $3, expires_at = $4, state = coalesce($5::BLOB, state) "
+                "WHERE id = $1",
+                [session_id, status, now, now + self._lifetime_ms, state],
+            )
+
+    def _forget_claim(self, session_id: str) -> None:
+        with self._lock:
+            self._claimed.discard(session_id)
+
+
+_TOMBSTONE_MS = TOMBSTONE // timedelta(milliseconds=1)
