@@ -1,0 +1,60 @@
+"""`ClaudeAgent`: makes the steps of a turn out of a model and the offline steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.agent.claude.clarify import ClaudeClarifier
+from engine.agent.claude.conditions import ParseFilter
+from engine.agent.claude.fence import random_token
+from engine.agent.claude.judge import ClaudeJudge
+from engine.agent.claude.plan import ClaudePlanner
+from engine.agent.claude.read import ClaudeReader
+from engine.agent.claude.synthesize import ClaudeSynthesizer
+from engine.agent.claude.turn import FallbackCounters, ModelTurn
+from engine.agent.steps import Steps, TurnBudget
+from engine.llm.protocol import ChatModel
+from engine.settings import BudgetSettings
+
+
+class ClaudeAgent:
+    """The Claude steps of one engine. `steps` is a `StepsFactory`.
+
+    Attributes:
+        fallbacks: how often a step was done by its offline twin, and why.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        offline: Steps,
+        parse: ParseFilter,
+        *,
+        budget: BudgetSettings | None = None,
+        token: Callable[[], str] = random_token,
+    ) -> None:
+        """All turns share `model`; nothing else is shared between turns.
+
+        Args:
+            offline: does a step when the model cannot.
+            parse: reads filter JSON against a schema; what it refuses is dropped from a plan.
+            token: makes the delimiter of a call; it must not be foreseeable.
+        """
+        self.fallbacks = FallbackCounters()
+        self._model = model
+        self._offline = offline
+        self._parse = parse
+        self._budget = budget or BudgetSettings()
+        self._token = token
+
+    def steps(self, budget: TurnBudget) -> Steps:
+        """Steps for one search turn; use them for no other."""
+        turn = ModelTurn(self._model, budget, self.fallbacks, self._token)
+        twins = self._offline
+        return Steps(
+            planner=ClaudePlanner(turn, twins.planner, self._parse),
+            reader=ClaudeReader(turn, twins.reader, self._budget.reader_batches),
+            judge=ClaudeJudge(turn, twins.judge, self._parse),
+            synthesizer=ClaudeSynthesizer(turn, twins.synthesizer),
+            clarifier=ClaudeClarifier(turn, twins.clarifier),
+        )
