@@ -9,47 +9,20 @@ from tests.fakes.messages_replies import Refuse
 
 MODELS = frozenset({"claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5"})
 _FIELDS = frozenset(
-    [
-        "max_tokens",
-        "messages",
-        "model",
-        "cache_control",
-        "container",
-        "diagnostics",
-        "inference_geo",
-        "metadata",
-        "output_config",
-        "service_tier",
-        "speed",
-        "stop_sequences",
-        "stream",
-        "system",
-        "thinking",
-        "tool_choice",
-        "tools",
-    ]
+    {
+        *("max_tokens", "messages", "model", "cache_control", "container", "diagnostics", "inference_geo"),
+        *("metadata", "output_config", "service_tier", "speed", "stop_sequences", "stream", "system", "thinking"),
+        *("tool_choice", "tools"),
+    }
 )
 _SAMPLING = ("temperature", "top_p", "top_k")
 _EFFORTS = frozenset({"low", "medium", "high", "xhigh", "max"})
 _NO_FORCED_TOOLS = frozenset({"claude-sonnet-5-5", "claude-opus-5-5"})
 _SCHEMA_KEYWORDS = frozenset(
-    [
-        "type",
-        "properties",
-        "items",
-        "anyOf",
-        "allOf",
-        "enum",
-        "const",
-        "description",
-        "title",
-        "required",
-        "additionalProperties",
-        "format",
-        "$ref",
-        "$defs",
-        "default",
-    ]
+    {
+        *("type", "properties", "items", "anyOf", "allOf", "enum", "const", "description", "title", "required"),
+        *("additionalProperties", "format", "$ref", "$defs", "default"),
+    }
 )
 _MAX_CACHE_MARKS = 4
 

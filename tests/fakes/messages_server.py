@@ -38,7 +38,7 @@ class FakeMessages:
         self.requests: list[Received] = []
         self.most_at_once = 0
         self._at_once = 0
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._script = script if callable(script) else _in_order(script)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -63,6 +63,11 @@ class FakeMessages:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
+
+    def wait_for(self, count: int) -> None:
+        """Block until so many requests have come in; 10 seconds at most."""
+        with self._lock:
+            assert self._lock.wait_for(lambda: len(self.requests) >= count, timeout=10)
 
     async def _listen(self) -> asyncio.Server:
         return await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=512)
@@ -92,6 +97,7 @@ class FakeMessages:
         received = await _receive(reader)
         with self._lock:
             self.requests.append(received)
+            self._lock.notify_all()
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
         watch = asyncio.ensure_future(reader.read(1))
