@@ -1,35 +1,60 @@
-"""`Engine`: the composition root; one method a verb, no logic."""
+"""`Engine`: one method a verb; `open` puts the parts together."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from engine.agent.searches import Searches
+from engine.assembly import Core, assemble
 from engine.embedding.protocol import Embedder
+from engine.errors import DocumentNotFound, EngineClosed, InvalidRequest
+from engine.filters.check import parse_filter
 from engine.model.document import DocumentBody, JsonValue
 from engine.model.events import Event
 from engine.model.hits import Hit
+from engine.model.ids import check_namespace_name
 from engine.model.namespace import DEFAULT_COMPANY, Namespace, NamespaceStats
-from engine.model.search import Mode, SearchResponse
-from engine.settings import EngineSettings
+from engine.model.observer import Observer, SilentObserver
+from engine.model.search import Mode, SearchRequest, SearchResponse, check_text
+from engine.settings import EngineSettings, with_overrides
+from engine.storage.keys import KeyStore
+
+MAX_DELETED = 10_000
 
 
 class Engine:
     """Search over one data directory, seen by one company. Thread-safe; use it as a context manager, or `close` it.
 
     Every method but `close` raises `EngineClosed` after `close`, `InvalidRequest` for a malformed namespace name,
-    and `StorageError` when the disk or the database fails.
+    `NamespaceNotFound` for one that is not there, and `StorageError` when the disk or the database fails.
+
+    Attributes:
+        keys: API keys of this company.
     """
 
-    # quarry.keys: engine.storage.keys.KeyStore with
-    #   create(name, *, scopes=DEFAULT, expires_at=None, created_by=None) -> tuple[ApiKey, str]   (the raw key, shown once)
-    #   list() -> list[ApiKey]     revoke(key_id) -> None (ApiKeyNotFound)     of this engine's company
-    #   verify(raw) -> ApiKey | None     any company; constant time; None for unknown, revoked, expired; notes last_used_at lazily
-    # quarry.metrics: engine counters for /metrics (see api)
+    def __init__(self, core: Core, company: str) -> None:
+        self._core = core
+        self._company = core.catalog.company(company)
+        self.keys: KeyStore = core.keys(self._company)
+        self._searches: Searches = core.searches
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    @property
+    def company(self) -> str:
+        """Name of the company that this engine sees."""
+        return self._company.name
 
     def for_company(self, name: str) -> Engine:
         """The same data as `name` sees it; the company is made when it does not exist."""
+        self._check_open()
+        return Engine(self._core, name)
 
     def upsert(self, namespace: str, documents: Iterable[DocumentBody], schema: Mapping[str, Any] | None = None) -> int:
         """Store documents, replacing those whose id exists; durable and findable when it returns.
@@ -44,8 +69,12 @@ class Engine:
         Raises:
             InvalidDocument, InvalidSchema, SchemaConflict: nothing of the batch at fault is written.
             InvalidRequest: no documents for a namespace that does not exist.
+            ReindexRequired: the namespace was embedded by another embedder.
             StorageFull: the disk is nearly full; nothing is written.
         """
+        self._check_open()
+        check_namespace_name(namespace)
+        return self._core.ingest.upsert(self._company, namespace, documents, schema)
 
     def delete(
         self,
@@ -53,19 +82,56 @@ class Engine:
         *,
         document_ids: Sequence[str] | None = None,
         root_document_ids: Sequence[str] | None = None,
-    ) -> int: ...
+    ) -> int:
+        """How many documents were removed. Exactly one of both lists is given, not empty, of at most 10,000 ids.
 
-    def get(self, namespace: str, document_id: str) -> dict[str, JsonValue]: ...
+        Args:
+            document_ids: unknown ids are ignored; children stay.
+            root_document_ids: each root goes with every document whose ``root_document_id`` names it.
+        """
+        if (document_ids is None) == (root_document_ids is None):
+            raise InvalidRequest("Give either `document_ids` or `root_document_ids`.")
+        name = "document_ids" if root_document_ids is None else "root_document_ids"
+        given = document_ids if root_document_ids is None else root_document_ids
+        if not given or len(given) > MAX_DELETED:
+            raise InvalidRequest(f"`{name}` holds 1 to {MAX_DELETED:,} ids.", path=name)
+        return self._core.ingest.delete(self.namespace(namespace), ids=document_ids, roots=root_document_ids)
 
-    def random_document(self, namespace: str) -> dict[str, JsonValue]: ...
+    def get(self, namespace: str, document_id: str) -> dict[str, JsonValue]:
+        """The document as it was uploaded. Raises `DocumentNotFound`."""
+        found = self._core.backend.get(self.namespace(namespace).id, [document_id])
+        if not found:
+            raise DocumentNotFound(document_id)
+        return found[0].body
 
-    def namespaces(self) -> list[Namespace]: ...
+    def random_document(self, namespace: str) -> dict[str, JsonValue]:
+        """One document, uniformly at random. Raises `DocumentNotFound` where there is none."""
+        found = self._core.backend.random(self.namespace(namespace).id)
+        if found is None:
+            raise DocumentNotFound("")
+        return found.body
 
-    def namespace(self, name: str) -> Namespace: ...
+    def namespaces(self) -> list[Namespace]:
+        """Those of the company, by name."""
+        self._check_open()
+        return self._core.catalog.namespaces(self._company.id)
 
-    def stats(self) -> list[NamespaceStats]: ...
+    def namespace(self, name: str) -> Namespace:
+        """One namespace with its schema."""
+        self._check_open()
+        return self._core.catalog.namespace(self._company.id, check_namespace_name(name))
 
-    def drop(self, name: str) -> None: ...
+    def stats(self) -> list[NamespaceStats]:
+        """How large each namespace of the company is, by name."""
+        sizes = [(n.name, self._core.backend.size(n.id)) for n in self.namespaces()]
+        return [
+            NamespaceStats(name=name, documents=s.documents, passages=s.passages, storage_bytes=s.storage_bytes)
+            for name, s in sizes
+        ]
+
+    def drop(self, name: str) -> None:
+        """Remove a namespace with its documents and search sessions."""
+        self._core.ingest.drop(self.namespace(name))
 
     def retrieve(
         self,
@@ -74,7 +140,23 @@ class Engine:
         k: int = 10,
         filters: Mapping[str, Any] | None = None,
         mode: Mode = "hybrid",
-    ) -> list[Hit]: ...
+    ) -> list[Hit]:
+        """The best `k` passages for `text`, best first.
+
+        Args:
+            filters: see the filter language; None or ``{}`` for none.
+            mode: ``hybrid``, ``lexical`` or ``vector`` run `text` as one query; ``planned`` runs the offline plan's
+                queries and selects for coverage, as a search reads them.
+
+        Raises:
+            FilterError: with the path of the fault.
+        """
+        record = self.namespace(namespace)
+        check_text(text, "text", 50_000)
+        if not 0 <= k <= 10_000:
+            raise InvalidRequest("`k` is 0 to 10,000.", path="k")
+        where = parse_filter(filters, record.schema)
+        return self._searches.retrieve(record, text, k, where, mode).to_hits()
 
     def search(
         self,
@@ -85,11 +167,35 @@ class Engine:
         filters: Mapping[str, Any] | None = None,
         include_attributes: bool = False,
         multiturn: bool = False,
-    ) -> SearchResponse: ...
+    ) -> SearchResponse:
+        """Ask one namespace; the last event of `stream`.
+
+        Raises:
+            InvalidRequest: a text is blank or too long.
+            FilterError: with the path of the fault.
+        """
+        request = SearchRequest(
+            objective=objective,
+            context=context,
+            filters=filters,
+            include_attributes=include_attributes,
+            multiturn=multiturn,
+        )
+        record = self.namespace(namespace)
+        return self._core.run(lambda: self._searches.start(record, request))
 
     def continue_search(
         self, namespace: str, session_id: str, *, message: str, include_attributes: bool | None = None
-    ) -> SearchResponse: ...
+    ) -> SearchResponse:
+        """Answer a clarification, or follow up on a completed search; the last event of `continue_stream`.
+
+        Raises:
+            SessionNotFound, SessionExpired, SessionBusy, SessionFailed: the session cannot be continued.
+        """
+        record = self.namespace(namespace)
+        return self._core.run(
+            lambda: self._searches.resume(record, session_id, message, include_attributes=include_attributes)
+        )
 
     async def stream(
         self,
@@ -100,23 +206,55 @@ class Engine:
         filters: Mapping[str, Any] | None = None,
         include_attributes: bool = False,
         multiturn: bool = False,
-    ) -> AsyncIterator[Event]:
-        """Checks the request (all `RequestError`s are raised by the await), then gives an async generator of events.
+    ) -> AsyncGenerator[Event]:
+        """As `search`, giving its events as they come.
 
-        ``async for event in await quarry.stream(...)``; ``aclose()`` of the generator cancels the work.
+        The await checks the request and raises; the generator it gives never raises a `QuarryError`. Closing the
+        generator cancels the work.
         """
+        request = SearchRequest(
+            objective=objective,
+            context=context,
+            filters=filters,
+            include_attributes=include_attributes,
+            multiturn=multiturn,
+        )
+        return self._searches.start(self.namespace(namespace), request)
 
     async def continue_stream(
         self, namespace: str, session_id: str, *, message: str, include_attributes: bool | None = None
-    ) -> AsyncIterator[Event]: ...
+    ) -> AsyncGenerator[Event]:
+        """As `continue_search`, giving its events as they come."""
+        record = self.namespace(namespace)
+        return self._searches.resume(record, session_id, message, include_attributes=include_attributes)
 
-    def reindex(self, namespace: str) -> int: ...
+    def reindex(self, namespace: str) -> int:
+        """Cut and embed every document anew with the present settings and embedder; how many documents there are.
 
-    def check(self) -> list[str]: ...
+        Searches go on over the old state until the new one is whole.
+        """
+        return self._core.ingest.reindex(self.namespace(namespace))
 
-    def backup(self, path: str | Path) -> None: ...
+    def check(self) -> list[str]:
+        """What is wrong with the company's data, one readable line a fault; empty when all is well."""
+        return [
+            f"{record.name}: {problem}"
+            for record in self.namespaces()
+            for problem in self._core.backend.verify(record.id)
+        ]
 
-    def close(self) -> None: ...
+    def backup(self, path: str | Path) -> None:
+        """Write a consistent copy of all companies' data into the new folder `path`, while searches and writes go on."""
+        self._check_open()
+        self._core.backup(Path(path))
+
+    def close(self) -> None:
+        """Save indexes and release the data directory; a second call does nothing."""
+        self._core.close()
+
+    def _check_open(self) -> None:
+        if self._core.closed:
+            raise EngineClosed
 
 
 def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
@@ -125,5 +263,23 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
     embedder: str | Embedder = "wordllama",
     company: str = DEFAULT_COMPANY,
     settings: EngineSettings | None = None,
+    observer: Observer | None = None,
     **overrides: Any,
-) -> Engine: ...
+) -> Engine:
+    """Open a data directory, making it when it does not exist.
+
+    Args:
+        path: owned by one process at a time.
+        embedder: ``wordllama``, ``sentence-transformers:NAME``, or any object with the `Embedder` protocol.
+        company: whose namespaces the engine sees.
+        settings: all tunable numbers; `overrides` replace single fields of it, such as ``agent="offline"``.
+        observer: receives stage timings and counts.
+
+    Raises:
+        DataDirectoryLocked: another process owns `path`; the message names it.
+        UnsupportedFormat: a newer version wrote `path`.
+        CorruptData: acknowledged data is missing or damaged.
+        TypeError: an override is not a field of `EngineSettings`.
+    """
+    chosen = with_overrides(settings or EngineSettings(), overrides)
+    return Engine(assemble(Path(path), embedder, chosen, observer or SilentObserver()), company)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -105,3 +106,15 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     storage: StorageSettings = StorageSettings()
     budget: BudgetSettings = BudgetSettings()
     llm: ModelSettings = ModelSettings()
+
+
+def with_overrides(settings: EngineSettings, overrides: Mapping[str, Any]) -> EngineSettings:
+    """`settings` with single fields replaced. Raises `TypeError` for a name that is not a field or a wrong type."""
+    unknown = overrides.keys() - set(EngineSettings.__struct_fields__)
+    if unknown:
+        raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
+    merged = {name: getattr(settings, name) for name in EngineSettings.__struct_fields__} | dict(overrides)
+    try:
+        return msgspec.convert(merged, EngineSettings)
+    except msgspec.ValidationError as error:
+        raise TypeError(f"settings: {error}") from error

@@ -30,6 +30,14 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
     schema: Schema
 
 
+class StorageSize(msgspec.Struct, frozen=True, kw_only=True):
+    """What a namespace holds on disk."""
+
+    documents: int
+    passages: int
+    storage_bytes: int
+
+
 class NamespaceStats(msgspec.Struct, frozen=True, kw_only=True):
     """How large a namespace is."""
 

@@ -1,0 +1,95 @@
+"""Puts the parts of an engine together and takes them apart again."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+from engine.backend.embedded.backend import EmbeddedBackend
+from engine.embedding.protocol import Embedder
+from engine.embedding.registry import load_embedder
+from engine.errors import InvalidRequest
+from engine.ingest.pipeline import Ingest
+from engine.model.observer import Observer
+from engine.retrieval.retriever import Retriever
+from engine.settings import EngineSettings
+from engine.storage.catalog import Catalog, Company
+from engine.storage.catalog_file import CatalogFile
+from engine.storage.format import ensure_format
+from engine.storage.keys import Keyring, KeyStore
+from engine.storage.lock import DirectoryLock
+from engine.storage.sessions import SessionStore
+
+NAMESPACES_FOLDER = "namespaces"
+
+
+class Core:
+    """What all engines of one data directory share; owned by whoever called `engine.open`."""
+
+    def __init__(
+        self,
+        directory: Path,
+        lock: DirectoryLock,
+        file: CatalogFile,
+        embedder: Embedder,
+        settings: EngineSettings,
+        observer: Observer,
+    ) -> None:
+        self._directory = directory
+        self._lock = lock
+        self._file = file
+        self.closed = False
+        self.catalog = Catalog(file)
+        self.keyring = Keyring(file)
+        self.sessions = SessionStore(file, timedelta(hours=settings.session_hours))
+        self.backend = EmbeddedBackend(directory / NAMESPACES_FOLDER, settings)
+        self.backend.remove_unknown(self.catalog.namespace_ids())
+        self.ingest = Ingest(self.catalog, self.backend, embedder, settings, observer)
+        self.retriever = Retriever(self.backend, embedder, observer)
+
+    def keys(self, company: Company) -> KeyStore:
+        """The API keys of `company`."""
+        return KeyStore(self.keyring, company)
+
+    def backup(self, target: Path) -> None:
+        """Copy everything that is not derived into the new folder `target`, each namespace as of one commit."""
+        if target.exists():
+            raise InvalidRequest("The backup's folder exists already.", path="path")
+        building = target.with_name(target.name + ".partial")
+        shutil.rmtree(building, ignore_errors=True)
+        (building / NAMESPACES_FOLDER).mkdir(parents=True)
+        ensure_format(building)
+        with self.ingest.membership:
+            # The catalog goes last: its schemas may then name more than the copied documents hold, never less.
+            for number in sorted(self.catalog.namespace_ids()):
+                self.backend.copy_to(number, building / NAMESPACES_FOLDER / str(number))
+            self._file.copy_to(building)
+        building.rename(target)
+
+    def close(self) -> None:
+        """Save what makes the next open quick, and release the directory; a second call does nothing."""
+        if self.closed:
+            return
+        self.closed = True
+        self.backend.close()
+        self.keyring.flush()
+        self._file.close()
+        self._lock.release()
+
+
+def assemble(directory: Path, embedder: str | Embedder, settings: EngineSettings, observer: Observer) -> Core:
+    """Open a data directory, making it when it does not exist; see `engine.open` for the errors."""
+    chosen = load_embedder(embedder)
+    lock = DirectoryLock.acquire(directory)
+    try:
+        ensure_format(directory)
+        file = CatalogFile.open(directory)
+        try:
+            return Core(directory, lock, file, chosen, settings, observer)
+        except BaseException:
+            file.close()
+            raise
+    except BaseException:
+        lock.release()
+        raise

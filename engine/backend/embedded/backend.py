@@ -1,0 +1,240 @@
+"""`EmbeddedBackend`: DuckDB, tantivy and hnswlib in this process, a folder a namespace."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from engine.backend.embedded import catchup, writer
+from engine.backend.embedded.legs import run_legs
+from engine.backend.embedded.pool import StorePool
+from engine.backend.embedded.store import NamespaceStore
+from engine.backend.protocol import (
+    Capabilities,
+    DocumentWrite,
+    Legs,
+    LegsQuery,
+    Maintenance,
+    NamespaceSpec,
+    StoredDocument,
+)
+from engine.errors import NotFound
+from engine.filters.check import CheckedFilter
+from engine.filters.sql import compile_filter
+from engine.model.document import JsonValue, Passage
+from engine.model.hits import Labels, Vectors
+from engine.model.namespace import StorageSize
+from engine.settings import EngineSettings
+from engine.storage import documents as documents_table
+from engine.storage import passages as passages_table
+from engine.storage.attributes import matching_keys
+from engine.storage.properties import read_property
+
+SAVE_AFTER_ROWS = 50_000
+"""Rows added or removed since the last snapshot of the graph before maintenance writes the next one."""
+
+
+class EmbeddedBackend:
+    """Implements `engine.backend.protocol.Backend`.
+
+    Args:
+        root: the folder that holds one folder a namespace.
+    """
+
+    def __init__(self, root: Path, settings: EngineSettings) -> None:
+        self._root = root
+        self._settings = settings
+        self._root.mkdir(parents=True, exist_ok=True)
+        recover_folders(self._root)
+        self._pool = StorePool(settings.storage.open_namespaces, self._open, catchup.save_vectors)
+        self._lock = threading.Lock()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities()
+
+    @property
+    def open_namespaces(self) -> int:
+        """How many namespaces are open now."""
+        return len(self._pool)
+
+    def _folder(self, namespace: int) -> Path:
+        return self._root / str(namespace)
+
+    def _open(self, namespace: int) -> NamespaceStore:
+        folder = self._folder(namespace)
+        if not folder.exists():
+            raise NotFound("The namespace has no stored documents.")
+        return catchup.open_store(folder, self._settings)
+
+    def ensure(self, spec: NamespaceSpec) -> None:
+        with self._lock:
+            if not self._folder(spec.id).exists():
+                catchup.create_store(self._folder(spec.id), spec, self._settings).close()
+        with self._pool.use(spec.id) as store:
+            catchup.ensure_columns(store, spec.schema)
+
+    def drop(self, namespace: int) -> None:
+        self._pool.replace(namespace, lambda: remove_folder(self._folder(namespace)))
+
+    def upsert(
+        self,
+        namespace: int,
+        documents: Sequence[DocumentWrite],
+        vectors: Vectors,
+        properties: Mapping[str, str] | None = None,
+    ) -> int:
+        with self._pool.use(namespace) as store:
+            written = writer.upsert(store, documents, vectors, properties or {})
+            if store.unsaved_rows >= SAVE_AFTER_ROWS and store.vectors.is_built:
+                catchup.save_vectors(store)
+            return written
+
+    def replace_all(
+        self,
+        spec: NamespaceSpec,
+        batches: Iterator[tuple[list[DocumentWrite], Vectors]],
+        properties: Mapping[str, str],
+    ) -> int:
+        """Put the documents of `batches` in place of everything the namespace holds, all at once; how many.
+
+        `batches` may read the namespace while it runs; searches see the old state until the new one is whole.
+        """
+        folder = self._folder(spec.id)
+        building = folder.with_name(f"{spec.id}.reindexed")
+        shutil.rmtree(building, ignore_errors=True)
+        store = catchup.create_store(building, spec, self._settings)
+        try:
+            catchup.ensure_columns(store, spec.schema)
+            done = sum(writer.upsert(store, writes, vectors, properties) for writes, vectors in batches)
+            store.vectors.wait_until_built()
+            catchup.save_vectors(store)
+        except BaseException:
+            store.close()
+            shutil.rmtree(building, ignore_errors=True)
+            raise
+        store.close()
+        self._pool.replace(spec.id, lambda: swap_folders(building, folder))
+        return done
+
+    def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
+        with self._pool.use(namespace) as store:
+            return writer.delete(store, ids=ids, roots=roots)
+
+    def get(self, namespace: int, ids: Sequence[str]) -> list[StoredDocument]:
+        with self._pool.use(namespace) as store, store.reading() as cursor:
+            found = documents_table.bodies(cursor, ids)
+        return [StoredDocument(document_id, found[document_id]) for document_id in ids if document_id in found]
+
+    def random(self, namespace: int) -> StoredDocument | None:
+        """One document, uniformly at random; None when there is none."""
+        with self._pool.use(namespace) as store, store.reading() as cursor:
+            body = documents_table.random_body(cursor)
+        return None if body is None else StoredDocument(str(body["id"]), body)
+
+    def legs(self, namespace: int, query: LegsQuery) -> Legs:
+        with self._pool.use(namespace) as store:
+            return run_legs(store, query)
+
+    def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
+        wanted: list[int] = labels.tolist()
+        with self._pool.use(namespace) as store, store.reading() as cursor:
+            found = passages_table.hydrate(cursor, wanted)
+        return [found[label] for label in wanted if label in found]
+
+    def count(self, namespace: int, where: CheckedFilter | None = None) -> int:
+        with self._pool.use(namespace) as store, store.reading() as cursor:
+            if where is None:
+                return documents_table.count_documents(cursor)
+            return len(matching_keys(cursor, compile_filter(where, store.columns.sql_names())))
+
+    def scan(self, namespace: int, *, batch: int = 1000) -> Iterator[list[StoredDocument]]:
+        with self._pool.use(namespace) as store, store.reading() as cursor:
+            for rows in documents_table.scan_documents(cursor, batch=batch):
+                yield [StoredDocument(row.id, documents_table.decode_body(row.body)) for row in rows]
+
+    def values(self, namespace: int, attribute: str, *, limit: int = 10_000) -> list[tuple[JsonValue, int]]:
+        with self._pool.use(namespace) as store, store.reading() as cursor:
+            return store.columns.values(cursor, attribute, limit)
+
+    def generation(self, namespace: int) -> int:
+        """Journal sequence of the last committed write."""
+        with self._pool.use(namespace) as store:
+            return store.committed_seq
+
+    def property(self, namespace: int, name: str) -> str | None:
+        """A value that an upsert wrote, or None."""
+        with self._pool.use(namespace) as store, store.reading() as cursor:
+            return read_property(cursor, name)
+
+    def size(self, namespace: int) -> StorageSize:
+        """Documents, passages and bytes on disk."""
+        with self._pool.use(namespace) as store:
+            with store.reading() as cursor:
+                documents = documents_table.count_documents(cursor)
+            passages = len(store.snapshot.labels)
+        used = sum(f.stat().st_size for f in self._folder(namespace).rglob("*") if f.is_file())
+        return StorageSize(documents=documents, passages=passages, storage_bytes=used)
+
+    def maintain(self, namespace: int) -> Maintenance:
+        with self._pool.use(namespace) as store:
+            store.vectors.wait_until_built()
+            before = store.saved_seq
+            catchup.save_vectors(store)
+            return Maintenance(saved_vectors=store.saved_seq != before)
+
+    def rebuild(self, namespace: int) -> None:
+        """Build both indexes anew from the stored passages and vectors."""
+        with self._pool.use(namespace) as store:
+            catchup.rebuild_indexes(store)
+
+    def verify(self, namespace: int) -> list[str]:
+        """What is wrong, readable; empty when all is well."""
+        with self._pool.use(namespace) as store:
+            return catchup.verify(store)
+
+    def copy_to(self, namespace: int, target: Path) -> None:
+        """Copy the database of a namespace, as of one commit, into the new folder `target`; indexes are rebuilt there."""
+        with self._pool.use(namespace) as store, store.write_lock, store.database.frozen() as files:
+            target.mkdir(parents=True)
+            for file in (*files, store.manifest.path):
+                if file.exists():
+                    shutil.copy2(file, target / file.name)
+
+    def remove_unknown(self, known: set[int]) -> None:
+        """Remove folders of namespaces that the catalog does not know: left by a crash between the two."""
+        for folder in self._root.iterdir():
+            if folder.name.isdigit() and int(folder.name) not in known:
+                remove_folder(folder)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a namespace's folder; renamed first, so that a crash in the middle leaves nothing half there."""
+    if folder.exists():
+        doomed = folder.with_name(f"{folder.name}.dropped")
+        folder.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+
+
+def swap_folders(new: Path, folder: Path) -> None:
+    """Put `new` in the place of `folder`; `recover_folders` finishes what a crash in between leaves."""
+    old = folder.with_name(f"{folder.name}.replaced")
+    folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def recover_folders(root: Path) -> None:
+    """Undo half a swap, and remove what was being built or dropped when the process ended."""
+    for old in root.glob("*.replaced"):
+        folder = old.with_suffix("")
+        if not folder.exists():
+            old.rename(folder)
+    for suffix in ("replaced", "reindexed", "new", "dropped"):
+        for left in root.glob(f"*.{suffix}"):
+            shutil.rmtree(left, ignore_errors=True)

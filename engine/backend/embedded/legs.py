@@ -1,0 +1,60 @@
+"""One query against one snapshot: the filter to its allowed set, then both legs."""
+
+from __future__ import annotations
+
+from engine.backend.embedded.snapshot import Snapshot
+from engine.backend.embedded.store import NamespaceStore
+from engine.backend.protocol import Legs, LegsQuery
+from engine.filters.check import CheckedFilter
+from engine.filters.sql import compile_filter
+from engine.lexical.index import LexicalQuery
+from engine.model.hits import Candidates, Labels
+from engine.storage.attributes import matching_keys
+
+ATTEMPTS = 4
+
+
+def run_legs(store: NamespaceStore, query: LegsQuery) -> Legs:
+    """Candidates of both legs, all of one state of the namespace.
+
+    A filter is answered by the database and the legs by the snapshot; a write between the two could mix states, so the
+    query runs again when one was committed meanwhile, and holds writers back at the last attempt.
+    """
+    for _ in range(ATTEMPTS):
+        snapshot = store.snapshot
+        allowed = None if query.where is None else allowed_labels(store, snapshot, query.where)
+        if allowed is None or store.committed_seq == snapshot.seq:
+            return _search(snapshot, query, allowed)
+    with store.write_lock:
+        snapshot = store.snapshot
+        allowed = None if query.where is None else allowed_labels(store, snapshot, query.where)
+        return _search(snapshot, query, allowed)
+
+
+def allowed_labels(store: NamespaceStore, snapshot: Snapshot, where: CheckedFilter) -> Labels:
+    """Labels of the passages whose document satisfies `where`, strictly increasing."""
+    predicate = compile_filter(where, store.columns.sql_names())
+    known = snapshot.allowed_sets.get((predicate.sql, predicate.params))
+    if known is not None:
+        return known
+    with store.reading() as cursor:
+        keys = matching_keys(cursor, predicate)
+    allowed = snapshot.labels_of(keys)
+    if store.committed_seq == snapshot.seq:
+        snapshot.remember((predicate.sql, predicate.params), allowed)
+    return allowed
+
+
+def _search(snapshot: Snapshot, query: LegsQuery, allowed: Labels | None) -> Legs:
+    lexical = vector = Candidates.empty()
+    if query.lexical is not None:
+        terms = LexicalQuery(text=query.lexical.text, header_weight=query.lexical.header_weight)
+        lexical = snapshot.lexical.search(terms, query.k, allowed=allowed)
+    if query.vector is not None:
+        vector = snapshot.vectors.search(query.vector, query.k, allowed=allowed)
+    return Legs(
+        lexical=lexical,
+        vector=vector,
+        generation=snapshot.seq,
+        allowed=-1 if allowed is None else len(allowed),
+    )

@@ -1,0 +1,106 @@
+"""Open namespaces: opened on use, closed by least recent use."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from engine.backend.embedded.store import NamespaceStore
+from engine.errors import EngineClosed
+
+
+class StorePool:
+    """Keeps up to `capacity` namespaces open; one in use is never closed.
+
+    Args:
+        open_store: opens a namespace by its id.
+        retire: called before a store is closed, to save what makes the next open quick.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        open_store: Callable[[int], NamespaceStore],
+        retire: Callable[[NamespaceStore], None],
+    ) -> None:
+        self._capacity = capacity
+        self._open_store = open_store
+        self._retire = retire
+        self._stores: OrderedDict[int, NamespaceStore] = OrderedDict()
+        self._users: dict[int, int] = {}
+        self._opening: dict[int, threading.Lock] = {}
+        self._lock = threading.Condition()
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._stores)
+
+    @contextmanager
+    def use(self, namespace: int) -> Generator[NamespaceStore]:
+        """The open store; it stays open at least until the block ends."""
+        store = self._take(namespace)
+        try:
+            yield store
+        finally:
+            with self._lock:
+                self._users[namespace] -= 1
+                self._lock.notify_all()
+
+    def replace(self, namespace: int, change: Callable[[], None]) -> None:
+        """Close a namespace once nobody uses it and run `change` on its files; later uses wait, then open it again."""
+        with self._lock:
+            gate = self._opening.setdefault(namespace, threading.Lock())
+        with gate, self._lock:
+            self._lock.wait_for(lambda: self._users.get(namespace, 0) == 0)
+            store = self._stores.pop(namespace, None)
+            self._users.pop(namespace, None)
+            if store is not None:
+                self._shut(store, retire=False)
+            change()
+
+    def close(self) -> None:
+        """Close every namespace; waits for those in use."""
+        with self._lock:
+            self._closed = True
+            self._lock.wait_for(lambda: not any(self._users.values()), timeout=60)
+            while self._stores:
+                self._shut(self._stores.popitem()[1], retire=True)
+
+    def _take(self, namespace: int) -> NamespaceStore:
+        with self._lock:
+            gate = self._opening.setdefault(namespace, threading.Lock())
+        with gate:
+            with self._lock:
+                if self._closed:
+                    raise EngineClosed
+                store = self._stores.get(namespace)
+                if store is not None and store.database.is_broken:
+                    # A full disk in a checkpoint invalidates the instance; a new one reads what was committed.
+                    self._lock.wait_for(lambda: self._users.get(namespace, 0) == 0, timeout=10)
+                    self._shut(self._stores.pop(namespace), retire=False)
+                    store = None
+                if store is not None:
+                    self._stores.move_to_end(namespace)
+                    self._users[namespace] = self._users.get(namespace, 0) + 1
+                    return store
+            store = self._open_store(namespace)
+            with self._lock:
+                self._stores[namespace] = store
+                self._users[namespace] = self._users.get(namespace, 0) + 1
+                self._evict()
+            return store
+
+    def _evict(self) -> None:
+        for namespace in list(self._stores):
+            if len(self._stores) <= self._capacity:
+                return
+            if self._users.get(namespace, 0) == 0:
+                self._shut(self._stores.pop(namespace), retire=True)
+                self._users.pop(namespace, None)
+
+    def _shut(self, store: NamespaceStore, *, retire: bool) -> None:
+        if retire and not store.database.is_broken:
+            self._retire(store)
+        store.close()

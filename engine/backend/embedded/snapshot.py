@@ -1,0 +1,65 @@
+"""What one search reads of a namespace: both indexes and the live labels at one journal sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.lexical.index import LexicalReader
+from engine.model.hits import Labels
+from engine.vector.protocol import VectorReader
+
+FILTERS_KEPT = 32
+"""Allowed sets remembered a snapshot; a search repeats the caller's filter for each of its queries."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Never changes; a write publishes the next one.
+
+    Attributes:
+        seq: journal sequence that it shows.
+        labels: every live label, strictly increasing.
+        keys: document key of each label, never decreasing.
+    """
+
+    seq: int
+    labels: Labels
+    keys: npt.NDArray[np.int64]
+    lexical: LexicalReader
+    vectors: VectorReader
+    allowed_sets: dict[Hashable, Labels] = field(default_factory=dict[Hashable, Labels], repr=False)
+
+    def labels_of(self, keys: npt.NDArray[np.int64]) -> Labels:
+        """Labels of the passages of documents `keys`, strictly increasing; unknown keys are ignored."""
+        if len(self.labels) == 0 or len(keys) == 0:
+            return np.empty(0, np.int64)
+        low, high = int(self.keys[0]), int(self.keys[-1])
+        inside = keys[(keys >= low) & (keys <= high)]
+        # A table over the key range answers membership in one gather, far below a sort of either side.
+        member = np.zeros(high - low + 1, dtype=np.bool_)
+        member[inside - low] = True
+        return self.labels[member[self.keys - low]]
+
+    def remember(self, predicate: Hashable, allowed: Labels) -> None:
+        """Keep the labels that a predicate allows for the next query of this snapshot."""
+        if len(self.allowed_sets) >= FILTERS_KEPT:
+            self.allowed_sets.clear()
+        self.allowed_sets[predicate] = allowed
+
+    @cached_property
+    def documents(self) -> int:
+        """How many documents have at least one passage."""
+        return int(np.count_nonzero(np.diff(self.keys))) + 1 if len(self.keys) else 0
+
+
+def without(labels: Labels, keys: npt.NDArray[np.int64], removed: Labels) -> tuple[Labels, npt.NDArray[np.int64]]:
+    """Labels and keys less those `removed` (ascending)."""
+    if len(removed) == 0:
+        return labels, keys
+    keep = ~np.isin(labels, removed, assume_unique=True, kind="sort")
+    return labels[keep], keys[keep]

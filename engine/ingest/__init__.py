@@ -1,0 +1,1 @@
+"""Documents to stored, embedded, findable passages."""

@@ -1,0 +1,91 @@
+"""A query against one namespace: both legs, fused, checked against live rows, reranked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.backend.protocol import Backend, LegsQuery, LexicalTerms
+from engine.embedding.protocol import Embedder
+from engine.model.hits import Candidates, Labels, Scores
+from engine.model.observer import Observer, timed
+from engine.retrieval.query import Ranked, RetrievalQuery
+
+LEG_K = 100
+"""Candidates a leg; the fused order of the first 50 is what a reader sees, and both legs must reach below it."""
+HYDRATED = 50
+ATTEMPTS = 3
+
+
+class Retriever:
+    """Ranks passages. Thread-safe; holds no state of a search."""
+
+    def __init__(self, backend: Backend, embedder: Embedder, observer: Observer) -> None:
+        self._backend = backend
+        self._embedder = embedder
+        self._observer = observer
+
+    def run(self, namespace: int, query: RetrievalQuery) -> Ranked:
+        """The best `query.k` passages, all live when they were read."""
+        vector = None
+        if query.mode != "lexical":
+            vector = self._embedder.embed_queries([query.text])[0]
+        legs_query = LegsQuery(
+            lexical=None if query.mode == "vector" else LexicalTerms(query.text),
+            vector=vector,
+            where=query.where,
+            k=max(LEG_K, 2 * query.k),
+        )
+        for attempt in range(ATTEMPTS):
+            ranked, lost = self._once(namespace, query, legs_query)
+            # A candidate without a row was replaced between the two reads; what replaced it deserves its rank.
+            if not lost or attempt == ATTEMPTS - 1:
+                return ranked
+        raise AssertionError("unreachable")
+
+    def _once(self, namespace: int, query: RetrievalQuery, legs_query: LegsQuery) -> tuple[Ranked, bool]:
+        with timed(self._observer, "legs"):
+            legs = self._backend.legs(namespace, legs_query)
+        fused = fuse(legs.lexical, legs.vector, max(HYDRATED, query.k))
+        if len(fused) == 0:
+            return Ranked.empty(legs.allowed), False
+        with timed(self._observer, "hydrate"):
+            passages = self._backend.hydrate(namespace, fused.labels)
+        lost = len(passages) < len(fused)
+        if lost:
+            live = np.fromiter((p.label for p in passages), np.int64, len(passages))
+            keep = np.isin(fused.labels, live)
+            fused = Candidates(fused.labels[keep], fused.scores[keep])
+        scanned = frozenset(p.document_id for p in passages)
+        best = fused.labels[: query.k]
+        return (
+            Ranked(
+                tuple(passages[: query.k]),
+                fused.scores[: query.k],
+                scores_of(legs.lexical, best),
+                scores_of(legs.vector, best),
+                scanned,
+                legs.allowed,
+            ),
+            lost,
+        )
+
+
+def scores_of(run: Candidates, labels: Labels) -> Scores:
+    """Score of each label in `run`, 0.0 where it is absent; shape ``(len(labels),)``."""
+    held = dict(zip(run.labels.tolist(), run.scores.tolist(), strict=True))
+    return np.asarray([held.get(label, 0.0) for label in labels.tolist()], np.float32)
+
+
+def fuse(lexical: Candidates, vector: Candidates, k: int) -> Candidates:
+    """Weighted sum of scores that are normalised to their run's range."""
+    from engine.model.hits import top_k
+
+    mass: dict[int, float] = {}
+    for run, weight in ((lexical, 0.8), (vector, 0.2)):
+        if len(run) == 0:
+            continue
+        low, high = float(run.scores[-1]), float(run.scores[0])
+        for label, score in zip(run.labels.tolist(), run.scores.tolist(), strict=True):
+            mass[label] = mass.get(label, 0.0) + weight * ((score - low) / (high - low) if high > low else 1.0)
+    labels = np.fromiter(mass, np.int64, len(mass))
+    return top_k(labels, np.fromiter(mass.values(), np.float32, len(mass)), k)

@@ -1,0 +1,87 @@
+"""The `attributes` table of one namespace: one typed column a filterable attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.filters.sql import COLUMN_TYPES, Predicate
+from engine.model.document import JsonValue
+from engine.model.schema import AttributeType, TypedValue
+from engine.storage.connection import Cursor, insert_rows
+
+
+class Columns:
+    """Which column holds which attribute. Names in SQL are ours (``a0``, ``a1``, …), never the user's."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        rows = cursor.execute("SELECT attribute, type, name FROM attribute_columns").fetchall()
+        self._held: dict[str, tuple[AttributeType, str]] = {a: (AttributeType(t), n) for a, t, n in rows}
+
+    def missing(self, wanted: Mapping[str, AttributeType]) -> dict[str, AttributeType]:
+        """Those of `wanted` that have no column yet, or one of another type."""
+        return {a: t for a, t in wanted.items() if a not in self._held or self._held[a][0] is not t}
+
+    def sql_names(self) -> dict[str, str]:
+        """Attribute to the expression that stands for it in a predicate, ``id`` included."""
+        return {"id": "d.id"} | {attribute: f"a.{name}" for attribute, (_, name) in self._held.items()}
+
+    def add(self, cursor: Cursor, attribute: str, kind: AttributeType) -> None:
+        """Give `attribute` a column of type `kind`; a column of another type is converted."""
+        if attribute in self._held:
+            name = self._held[attribute][1]
+            cursor.execute(f"ALTER TABLE attributes ALTER COLUMN {name} TYPE {COLUMN_TYPES[kind]}")
+            cursor.execute("UPDATE attribute_columns SET type = $1 WHERE attribute = $2", [kind.value, attribute])
+        else:
+            name = f"a{len(self._held)}"
+            cursor.execute(f"ALTER TABLE attributes ADD COLUMN {name} {COLUMN_TYPES[kind]}")
+            cursor.execute("INSERT INTO attribute_columns VALUES ($1, $2, $3)", [attribute, kind.value, name])
+        self._held[attribute] = (kind, name)
+
+    def fill(self, cursor: Cursor, attribute: str, values: Iterable[tuple[int, TypedValue]]) -> None:
+        """Set one column for existing rows, by document key."""
+        kind, name = self._held[attribute]
+        cursor.execute(f"CREATE OR REPLACE TEMP TABLE backfill (key BIGINT, held {COLUMN_TYPES[kind]})")
+        insert_rows(cursor, "backfill", ("key", "held"), list(values))
+        cursor.execute(f"UPDATE attributes SET {name} = b.held FROM backfill b WHERE attributes.key = b.key")  # noqa: S608
+        cursor.execute("DROP TABLE backfill")
+
+    def insert(self, cursor: Cursor, rows: Sequence[tuple[int, Mapping[str, TypedValue]]]) -> None:
+        """Insert the typed values of new documents, by key; values without a column are ignored."""
+        order = list(self._held.items())
+        names = ("key", *(name for _, (_, name) in order))
+        attributes = [attribute for attribute, _ in order]
+        insert_rows(cursor, "attributes", names, [(key, *(values.get(a) for a in attributes)) for key, values in rows])
+
+    def values(self, cursor: Cursor, attribute: str, limit: int) -> list[tuple[JsonValue, int]]:
+        """Distinct values with document counts, most frequent first, then by value."""
+        if attribute not in self._held:
+            return []
+        kind, name = self._held[attribute]
+        # An element that stands twice in one list counts its document once.
+        source = (
+            f"SELECT unnest(list_distinct({name})) AS held FROM attributes"  # noqa: S608
+            if kind.is_list
+            else f"SELECT {name} AS held FROM attributes"  # noqa: S608
+        )
+        found = cursor.execute(
+            f"SELECT held, count(*) FROM ({source}) WHERE held IS NOT NULL "  # noqa: S608
+            "GROUP BY held ORDER BY count(*) DESC, held LIMIT $1",
+            [limit],
+        )
+        return [(held, count) for held, count in found.fetchall()]
+
+
+def delete_attributes(cursor: Cursor, keys: Sequence[int]) -> None:
+    """Delete the rows of `keys`."""
+    cursor.execute("DELETE FROM attributes WHERE key IN (SELECT unnest($1::BIGINT[]))", [list(keys)])
+
+
+def matching_keys(cursor: Cursor, predicate: Predicate) -> npt.NDArray[np.int64]:
+    """Keys of the documents that satisfy `predicate`, in no order."""
+    # The join is needed only where the predicate speaks of the document's own id.
+    source = "attributes a JOIN documents d USING (key)" if "d.id" in predicate.sql else "attributes a"
+    found = cursor.execute(f"SELECT key FROM {source} WHERE {predicate.sql}", list(predicate.params))  # noqa: S608
+    return np.asarray(found.fetchnumpy()["key"], np.int64)

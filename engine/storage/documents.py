@@ -1,0 +1,89 @@
+"""The `documents` table of one namespace: bodies as uploaded, by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from engine.model.document import JsonValue
+from engine.storage.connection import Cursor, insert_rows
+from engine.storage.journal import read_counters
+
+_DECODER: msgspec.json.Decoder[dict[str, JsonValue]] = msgspec.json.Decoder(dict[str, Any])
+
+
+class DocumentRow(NamedTuple):
+    """A row of `documents`; `body` is JSON."""
+
+    id: str
+    key: int
+    root_id: str | None
+    body: str
+
+
+def insert_documents(cursor: Cursor, rows: Sequence[DocumentRow]) -> None:
+    """Insert rows whose ids are not in the table."""
+    insert_rows(cursor, "documents", ("id", "key", "root_id", "body"), rows)
+
+
+def keys_of(cursor: Cursor, ids: Sequence[str]) -> list[int]:
+    """Keys of the documents among `ids` that exist."""
+    found = cursor.execute("SELECT key FROM documents WHERE id IN (SELECT unnest($1::VARCHAR[]))", [list(ids)])
+    return [key for (key,) in found.fetchall()]
+
+
+def keys_of_roots(cursor: Cursor, roots: Sequence[str]) -> list[int]:
+    """Keys of each root that exists and of every document whose root it is."""
+    found = cursor.execute(
+        "SELECT key FROM documents WHERE id IN (SELECT unnest($1::VARCHAR[])) "
+        "OR root_id IN (SELECT unnest($1::VARCHAR[]))",
+        [list(roots)],
+    )
+    return [key for (key,) in found.fetchall()]
+
+
+def delete_documents(cursor: Cursor, keys: Sequence[int]) -> None:
+    """Delete the rows of `keys`."""
+    cursor.execute("DELETE FROM documents WHERE key IN (SELECT unnest($1::BIGINT[]))", [list(keys)])
+
+
+def bodies(cursor: Cursor, ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
+    """Documents by id; ids that do not exist are left out."""
+    if len(ids) == 1:
+        found = cursor.execute("SELECT id, body FROM documents WHERE id = $1", [ids[0]])
+    else:
+        found = cursor.execute("SELECT id, body FROM documents WHERE id IN (SELECT unnest($1::VARCHAR[]))", [list(ids)])
+    return {document_id: _DECODER.decode(body) for document_id, body in found.fetchall()}
+
+
+def count_documents(cursor: Cursor) -> int:
+    """How many documents there are."""
+    row = cursor.execute("SELECT count(*) FROM documents").fetchone()
+    return int(row[0]) if row else 0
+
+
+def random_body(cursor: Cursor) -> dict[str, JsonValue] | None:
+    """One document, uniformly at random; None when there is none."""
+    row = cursor.execute("SELECT body FROM documents USING SAMPLE 1 ROWS").fetchone()
+    return _DECODER.decode(row[0]) if row else None
+
+
+def scan_documents(cursor: Cursor, *, batch: int = 1000) -> Iterator[list[DocumentRow]]:
+    """The documents that there are now, in batches, in the order of upload; each batch is a read of its own."""
+    after, stop = -1, read_counters(cursor).next_key
+    while True:
+        rows = cursor.execute(
+            "SELECT id, key, root_id, body FROM documents WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3",
+            [after, stop, batch],
+        ).fetchall()
+        if not rows:
+            return
+        yield [DocumentRow(*row) for row in rows]
+        after = rows[-1][1]
+
+
+def decode_body(body: str | bytes) -> dict[str, JsonValue]:
+    """The document of a stored body."""
+    return _DECODER.decode(body)
