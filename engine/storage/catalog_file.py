@@ -12,7 +12,7 @@ from engine.errors import CorruptData
 from engine.storage.connection import Cursor, Database, connect
 from engine.storage.files import translated_os_errors
 from engine.storage.manifest import Manifest
-from engine.storage.migrate import migrate, shipped
+from engine.storage.migrate import applied, migrate, shipped
 
 CATALOG_FILE = "catalog.duckdb"
 MANIFEST_FILE = "catalog.manifest"
@@ -40,12 +40,16 @@ class CatalogFile:
             CorruptData: it is damaged, or acknowledged writes are missing.
             UnsupportedFormat: a newer version wrote it.
         """
+        manifest = Manifest(directory / MANIFEST_FILE)
+        if not accept_loss and not (directory / CATALOG_FILE).exists():
+            manifest.check(0)
         database = connect(directory / CATALOG_FILE, threads=threads, memory_limit=memory_limit)
         try:
-            manifest = Manifest(directory / MANIFEST_FILE)
-            migrate(database, shipped("catalog"))
+            # Before anything is written: what is left may be needed to find out what happened.
             with database.reader() as cursor:
-                manifest.check(_generation(cursor), accept_loss=accept_loss)
+                generation = _generation(cursor) if applied(cursor) else 0
+            manifest.check(generation, accept_loss=accept_loss)
+            migrate(database, shipped("catalog"))
         except BaseException:
             database.close()
             raise

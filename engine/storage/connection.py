@@ -197,8 +197,9 @@ class Database:
             StorageError: nothing was stored; of its kinds, `StorageFull` leaves the database usable.
         """
         with self._writing, translated_errors(self._mark_broken):
+            root = self._require_root()
             if self._writer is None:
-                self._writer = self._require_root().cursor()
+                self._writer = root.cursor()
             writer = self._writer
             try:
                 with _committed(writer):
