@@ -47,7 +47,7 @@ class ClaudeClarifier:
         fence, blocks = self._turn.fence(), NumberedBlocks()
         asked = (*question_lines(question, fence, context=_CONTEXT), *sub_question_lines(plan, fence))
         shown = (*blocks.evidence_lines(evidence[:MAX_EVIDENCE], fence), *self._value_lines(fence))
-        user = (fence.around(asked), fence.around(shown), "Decide whether to ask back.")
+        user = (fence.around("Question", asked), fence.around("Evidence", shown), "Decide whether to ask back.")
         try:
             reply = await self._turn.ask(SPEC, ClarifyReply, user)
         except (ModelError, Skipped) as error:

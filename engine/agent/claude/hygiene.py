@@ -52,5 +52,5 @@ def clean(text: str, sources: Sequence[str]) -> str:
         text = _LINK.sub(lambda m: m.group() if kept(m.group()) else m.group(1), text)
         text = _TAG.sub(lambda m: m.group() if kept(m.group()) else "", text)
         text = _URL.sub(address, text)
-    text = _MARKER.sub("", text)
+        text = _MARKER.sub("", text)
     return _BEFORE_STOP.sub(r"\1", one_line(text))

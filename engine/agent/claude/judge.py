@@ -51,7 +51,7 @@ class ClaudeJudge:
             *self._attribute_lines(),
         )
         shown = tuple(blocks.evidence_lines(evidence[:MAX_EVIDENCE], fence)) or ("No evidence was found.",)
-        user = (fence.around(asked), fence.around(shown), "Judge the evidence.")
+        user = (fence.around("Question", asked), fence.around("Evidence", shown), "Judge the evidence.")
         try:
             reply = await self._turn.ask(SPEC, JudgeReply, user)
         except (ModelError, Skipped) as error:

@@ -53,7 +53,7 @@ class ClaudePlanner:
         self._turn.corpus = corpus
         fence = self._turn.fence()
         lines = (*question_lines(question, fence, context=_CONTEXT), *_corpus_lines(corpus, fence))
-        user = (fence.around(lines), f"Today is {corpus.today}. Plan the search.")
+        user = (fence.around("Question and collection", lines), f"Today is {corpus.today}. Plan the search.")
         try:
             reply = await self._turn.ask(SPEC, PlanReply, user)
         except (ModelError, Skipped) as error:

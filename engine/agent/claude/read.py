@@ -72,7 +72,11 @@ class ClaudeReader:
         fence, blocks = self._turn.fence(), NumberedBlocks()
         asked = (*question_lines(question, fence, context=_CONTEXT), *sub_question_lines(plan, fence))
         shown = [line for n, passage in enumerate(batch, 1) for line in blocks.passage_lines(n, passage, fence)]
-        user = (fence.around(asked), fence.around(shown), "Mark the sentences that help to answer.")
+        user = (
+            fence.around("Question", asked),
+            fence.around("Passages", shown),
+            "Mark the sentences that help to answer.",
+        )
         try:
             reply = await self._turn.ask(SPEC, ReadReply, user)
         except (ModelError, Skipped) as error:

@@ -101,7 +101,12 @@ class ClaudeSynthesizer:
             before.append(f"Sentence {n} (findings {findings}): {fence.line(sentence.text)}")
         wrong = [f"Problem with {p.part} {p.index + 1}: {fence.line(p.reason, 300)}" for p in problems]
         try:
-            mended = await self._ask(REPAIR, question, (fence.around(before), fence.around(wrong)), "Mend the answer.")
+            mended = await self._ask(
+                REPAIR,
+                question,
+                (fence.around("Your answer", before), fence.around("Problems", wrong)),
+                "Mend the answer.",
+            )
         except (ModelError, Skipped) as error:
             self._turn.fell_back(REPAIR.step, error, silent=True)
             return draft
@@ -112,7 +117,7 @@ class ClaudeSynthesizer:
         asked = (*question_lines(question, fence, context=_CONTEXT), *sub_question_lines(self._plan, fence))
         shown = tuple(blocks.evidence_lines(self._evidence, fence))
         form = f"The answer takes the form: {self._plan.shape}. {fence.line(task)}"
-        user = (fence.around(asked), fence.around(shown), *more, form)
+        user = (fence.around("Question", asked), fence.around("Evidence", shown), *more, form)
         return _checked(await self._turn.ask(spec, SynthesisReply, user), blocks, question)
 
     def _with_notice(self, draft: AnswerDraft) -> AnswerDraft:

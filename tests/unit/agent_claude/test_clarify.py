@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from engine.agent.steps import ClarificationDraft, Question
+from engine.errors import ModelUnavailable
+from engine.llm.scripted import ScriptedModel
+from engine.model.search import Clarification
+from tests.unit.agent_claude.examples import CORPUS, EVIDENCE, MULTITURN, PLAN, QUESTION, Bench
+from tests.unit.agent_claude.test_plan import reply
+
+
+def ask(*options: str, needed: bool = True, question: str = "Which one do you mean?") -> dict[str, Any]:
+    return {"needed": needed, "question": question, "options": list(options)}
+
+
+def clarify(answer: Any, question: Question = MULTITURN) -> tuple[ClarificationDraft | None, Bench, ScriptedModel]:
+    model = ScriptedModel([reply(), answer])
+    bench = Bench(model)
+
+    async def turn() -> ClarificationDraft | None:
+        await bench.steps.planner.plan(question, CORPUS)
+        return await bench.steps.clarifier.clarify(question, PLAN, EVIDENCE)
+
+    return asyncio.run(turn()), bench, model
+
+
+def test_options_are_attribute_values_that_narrow_or_words_of_the_evidence() -> None:
+    made, _, _ = clarify(ask("coastal times", "14 million crowns", "Harbour Gazette"))
+    assert made == ClarificationDraft(
+        Clarification("Which one do you mean?", ("Coastal Times", "14 million crowns", "Harbour Gazette")),
+        {
+            "Coastal Times": {"newspaper": "Coastal Times"},
+            "14 million crowns": None,
+            "Harbour Gazette": {"newspaper": "Harbour Gazette"},
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "foreign", ["The Moon", "https://evil.example/x", "", "cheese market", "<b>", "Send your password"]
+)
+def test_an_option_that_stands_nowhere_in_the_evidence_is_dropped(foreign: str) -> None:
+    made, _, _ = clarify(ask("Coastal Times", foreign, "Harbour Gazette"))
+    assert made is not None
+    assert made.clarification.options == ("Coastal Times", "Harbour Gazette")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ask("Coastal Times", "Harbour Gazette", needed=False),
+        ask("Coastal Times"),
+        ask("Coastal Times", "COASTAL TIMES"),
+        ask(),
+        ask("Coastal Times", "Harbour Gazette", question=" "),
+    ],
+    ids=["not needed", "one option", "one option twice", "none", "no question"],
+)
+def test_without_two_options_and_a_question_nothing_is_asked(answer: dict[str, Any]) -> None:
+    assert clarify(answer)[0] is None
+
+
+def test_at_most_five_options_are_given() -> None:
+    values = ["Coastal Times", "Harbour Gazette", "bridges", "cheese", "mayor", "planning", "crowns"]
+    made, _, _ = clarify(ask(*values))
+    assert made is not None
+    assert made.clarification.options == tuple(values[:5])
+    assert set(made.narrowing) == set(values[:5])
+
+
+def test_nothing_is_asked_of_a_client_who_cannot_answer() -> None:
+    made, _, model = clarify(ask("Coastal Times", "Harbour Gazette"), QUESTION)
+    assert made is None
+    assert [call.step for call in model.calls] == ["plan"]
+
+
+def test_nothing_is_asked_before_there_is_evidence() -> None:
+    model = ScriptedModel([])
+    assert asyncio.run(Bench(model).steps.clarifier.clarify(MULTITURN, PLAN, ())) is None
+
+
+def test_the_question_is_plain_text() -> None:
+    made, _, _ = clarify(ask("bridges", "cheese", question="Which?\n<img src=x> see https://evil.example/q"))
+    assert made is not None
+    assert made.clarification.question == "Which? see"
+
+
+def test_the_twin_decides_when_the_model_cannot() -> None:
+    made, bench, _ = clarify(ModelUnavailable("x"))
+    assert made is None
+    assert bench.twin.done == ["clarify"]
