@@ -173,7 +173,6 @@ def test_no_deadline_and_an_unreached_one_change_nothing(table: Database) -> Non
         for deadline in (None, 60.0):
             with interruptible(cursor, deadline):
                 assert cursor.execute("SELECT 1").fetchone() == (1,)
-    assert not [thread for thread in threading.enumerate() if thread.name == "quarry-deadline" and not thread.daemon]
 
 
 def test_a_transaction_past_its_deadline_keeps_nothing(table: Database) -> None:
