@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.agent.claude.clarify import ClaudeClarifier
-from engine.agent.claude.conditions import ParseFilter
 from engine.agent.claude.fence import random_token
 from engine.agent.claude.judge import ClaudeJudge
 from engine.agent.claude.plan import ClaudePlanner
@@ -28,7 +27,6 @@ class ClaudeAgent:
         self,
         model: ChatModel,
         offline: Steps,
-        parse: ParseFilter,
         *,
         budget: BudgetSettings | None = None,
         token: Callable[[], str] = random_token,
@@ -37,13 +35,11 @@ class ClaudeAgent:
 
         Args:
             offline: does a step when the model cannot.
-            parse: reads filter JSON against a schema; what it refuses is dropped from a plan.
             token: makes the delimiter of a call; it must not be foreseeable.
         """
         self.fallbacks = FallbackCounters()
         self._model = model
         self._offline = offline
-        self._parse = parse
         self._budget = budget or BudgetSettings()
         self._token = token
 
@@ -52,9 +48,9 @@ class ClaudeAgent:
         turn = ModelTurn(self._model, budget, self.fallbacks, self._token)
         twins = self._offline
         return Steps(
-            planner=ClaudePlanner(turn, twins.planner, self._parse),
+            planner=ClaudePlanner(turn, twins.planner),
             reader=ClaudeReader(turn, twins.reader, self._budget.reader_batches),
-            judge=ClaudeJudge(turn, twins.judge, self._parse),
+            judge=ClaudeJudge(turn, twins.judge),
             synthesizer=ClaudeSynthesizer(turn, twins.synthesizer),
             clarifier=ClaudeClarifier(turn, twins.clarifier),
         )

@@ -7,20 +7,18 @@ schema is dropped here, never handed on.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
 
 from engine.agent.steps import Corpus
 from engine.errors import FilterError
-from engine.model.schema import AttributeType, Schema
+from engine.filters.check import parse_filter
+from engine.model.schema import AttributeType
 
 MAX_CONDITIONS = 4
 MAX_VALUES = 20
-
-ParseFilter: TypeAlias = Callable[[Mapping[str, Any], Schema], object]
-"""Reads filter JSON against a schema; raises `FilterError` for what it cannot use."""
 
 _OPERATORS = {"any_of": "$in", "none_of": "$not_in", "at_least": "$gte", "at_most": "$lte"}
 _TRUTH = {"true": True, "false": False, "yes": True, "no": False}
@@ -34,11 +32,11 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values: tuple[str, ...]
 
 
-def to_narrowing(conditions: Sequence[Condition], corpus: Corpus, parse: ParseFilter) -> Mapping[str, Any] | None:
+def to_narrowing(conditions: Sequence[Condition], corpus: Corpus) -> Mapping[str, Any] | None:
     """Filter JSON that holds where all usable conditions hold; None when there is none.
 
-    A condition is dropped when its attribute is not filterable, a value is not of the attribute's type, or `parse`
-    refuses it. Text is matched to known values without regard to case. An equal condition counts once.
+    A condition is dropped when its attribute is not filterable, a value is not of the attribute's type, or the filter
+    language refuses it. Text is matched to known values without regard to case. An equal condition counts once.
     """
     filters: list[dict[str, Any]] = []
     for condition in conditions:
@@ -46,7 +44,7 @@ def to_narrowing(conditions: Sequence[Condition], corpus: Corpus, parse: ParseFi
         if narrowing is None or narrowing in filters:
             continue
         try:
-            parse(narrowing, corpus.schema)
+            parse_filter(narrowing, corpus.schema)
         except FilterError:
             continue
         filters.append(narrowing)

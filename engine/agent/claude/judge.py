@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.agent.claude.conditions import ParseFilter
 from engine.agent.claude.hygiene import clean
 from engine.agent.claude.queries import QueryReply, usable_queries
 from engine.agent.claude.question import NumberedBlocks, query_lines, question_lines, sub_question_lines
@@ -35,10 +34,9 @@ class JudgeReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ClaudeJudge:
     """`Judge` on a model; its twin judges when the model cannot."""
 
-    def __init__(self, turn: ModelTurn, twin: Judge, parse: ParseFilter) -> None:
+    def __init__(self, turn: ModelTurn, twin: Judge) -> None:
         self._turn = turn
         self._twin = twin
-        self._parse = parse
 
     async def judge(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]
@@ -72,7 +70,6 @@ class ClaudeJudge:
             sub_questions=len(plan.sub_questions),
             executed=executed,
             corpus=self._turn.corpus,
-            parse=self._parse,
         )
         missing = (clean(text, ())[:_MISSING].strip() for text in reply.missing)
         return Judgement(

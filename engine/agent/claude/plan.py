@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from engine.agent.claude.conditions import ParseFilter
 from engine.agent.claude.fence import Fence, one_line
 from engine.agent.claude.queries import QueryReply, identity, usable_queries
 from engine.agent.claude.question import question_lines
@@ -44,10 +43,9 @@ class PlanReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ClaudePlanner:
     """`Planner` on a model; its twin plans when the model cannot."""
 
-    def __init__(self, turn: ModelTurn, twin: Planner, parse: ParseFilter) -> None:
+    def __init__(self, turn: ModelTurn, twin: Planner) -> None:
         self._turn = turn
         self._twin = twin
-        self._parse = parse
 
     async def plan(self, question: Question, corpus: Corpus) -> Plan:
         self._turn.corpus = corpus
@@ -77,7 +75,6 @@ class ClaudePlanner:
             sub_questions=len(sub_questions),
             executed=(),
             corpus=corpus,
-            parse=self._parse,
         )
         rest = tuple(query for query in planned if identity(query) != identity(own))
         return Plan(sub_questions=sub_questions, queries=(own, *rest), shape=reply.shape)

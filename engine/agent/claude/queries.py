@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from engine.agent.claude.conditions import Condition, ParseFilter, to_narrowing
+from engine.agent.claude.conditions import Condition, to_narrowing
 from engine.agent.claude.fence import one_line
 from engine.agent.steps import Corpus, PlannedQuery, QueryMode
 
@@ -29,7 +29,6 @@ def usable_queries(
     sub_questions: int,
     executed: Iterable[PlannedQuery],
     corpus: Corpus | None,
-    parse: ParseFilter,
 ) -> tuple[PlannedQuery, ...]:
     """At most `limit` of them, none blank, none twice, none that is in `executed`.
 
@@ -44,7 +43,7 @@ def usable_queries(
         query = PlannedQuery(
             text=text,
             sub_question=reply.sub_question - 1 if 1 <= reply.sub_question <= sub_questions else -1,
-            narrowing=None if corpus is None else to_narrowing(reply.conditions, corpus, parse),
+            narrowing=None if corpus is None else to_narrowing(reply.conditions, corpus),
             mode=reply.mode,
         )
         if text and identity(query) not in seen:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from engine.agent.claude.agent import ClaudeAgent
 from engine.agent.steps import (
@@ -24,7 +23,6 @@ from engine.agent.steps import (
     SubQuestion,
     Turn,
 )
-from engine.errors import FilterTypeMismatch
 from engine.llm.protocol import ChatModel
 from engine.model.document import JsonValue, Passage
 from engine.model.schema import Attribute, AttributeType, Schema
@@ -69,14 +67,6 @@ PLAN = Plan(
     queries=(PlannedQuery("Pellam bridge cost"),),
     shape="comparison",
 )
-
-
-def parse(raw: Mapping[str, Any], schema: Schema) -> object:
-    """Accepts what names one attribute; refuses a datetime that is none."""
-    ((name, condition),) = raw.items()
-    if schema.attributes[name].type.element is AttributeType.DATETIME and "-" not in str(condition):
-        raise FilterTypeMismatch("not a datetime", path=name)
-    return raw
 
 
 def passage(label: int, document_id: str, sentences: Sequence[str], **attributes: JsonValue) -> ReadingPassage:
@@ -178,5 +168,5 @@ class Bench:
     ) -> None:
         self.twin = Twin()
         self.budget = budget or Budget()
-        self.agent = ClaudeAgent(model, self.twin.steps(), parse, budget=settings, token=lambda: "0123456789abcdef")
+        self.agent = ClaudeAgent(model, self.twin.steps(), budget=settings, token=lambda: "0123456789abcdef")
         self.steps = self.agent.steps(self.budget)
