@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, cast
+from typing import IO, TypeAlias, cast
 
 import duckdb
-import numpy.typing as npt
 
 from engine.errors import EngineClosed, StorageError
+from engine.storage.cursor import Cursor, insert_rows
 from engine.storage.interruption import Interruption, watched
+from engine.storage.lock import hold_file
 from engine.storage.translation import translated_errors
 
 __all__ = ["Cursor", "Database", "connect", "insert_rows", "interruptible", "transaction", "translated_errors"]
@@ -42,32 +43,6 @@ ConfigValue: TypeAlias = str | bool | int | float | list[str]
 _IDLE_CURSORS = 16
 _CLOSE_PATIENCE_S = 5.0
 _INTERRUPT_PAUSE_S = 0.02
-
-
-class Appender(Protocol):
-    """Buffers rows for one table; leaving its block without an exception writes them."""
-
-    def __enter__(self) -> Appender: ...
-    def __exit__(self, exc_type: object, exc: object, traceback: object, /) -> None: ...
-    def append_rows(self, rows: Iterable[Sequence[Any]], /) -> None: ...
-
-
-class Cursor(Protocol):
-    """What the engine uses of a DuckDB connection; belongs to one thread at a time.
-
-    `fetchnumpy` gives a masked array for a numeric column that holds NULL, and objects for text, BLOB and lists.
-    """
-
-    def execute(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None, /) -> Cursor: ...
-    def fetchone(self) -> tuple[Any, ...] | None: ...
-    def fetchall(self) -> list[tuple[Any, ...]]: ...
-    def fetchmany(self, size: int = 1, /) -> list[tuple[Any, ...]]: ...
-    def fetchnumpy(self) -> dict[str, npt.NDArray[Any]]: ...
-    def appender(self, table: str, *, columns: list[str] | None = None) -> Appender: ...
-    def interrupt(self) -> None: ...
-    def abort(self) -> None: ...
-    def cursor(self) -> Cursor: ...
-    def close(self) -> None: ...
 
 
 @contextmanager
@@ -113,28 +88,6 @@ def interruptible(cursor: Cursor, deadline_s: float | None) -> Generator[Cursor]
         yield cursor
 
 
-def insert_rows(cursor: Cursor, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Append `rows` to `table`, within the transaction that is open on `cursor`; seen by it at once.
-
-    Uses the driver's appender, the fastest way that needs neither pyarrow nor pandas. 20,000 rows of nine columns
-    with 1 KB of text and a 1,024-byte BLOB: appender 0.09 s, list parameters with ``unnest`` 1.4 s, appender into
-    ``FLOAT[256]`` 1.3 s; the commit adds 0.17 s for 43 MB of WAL (``benchmarks/duckdb_insert.py``).
-    Reading two columns of 20,000 rows back: integers ``fetchnumpy`` 2 ms, ``fetchall`` 4 ms; with text 7 and 12 ms;
-    with the BLOB 32 and 20 ms (``fetchnumpy`` makes a bytearray a row, so prefer ``fetchall`` for BLOB).
-
-    Args:
-        table: trusted name, temporary tables included.
-        columns: trusted names, one a value; columns not named take their default.
-        rows: ``str``, ``int``, ``float``, ``bool``, ``bytes``, lists of them, or None for NULL; no numpy scalars.
-            A float given to an integer column is rounded silently. Lone surrogates are refused.
-
-    Raises:
-        duckdb.Error: a value does not fit or a key exists; the transaction must be rolled back, as `transaction` does.
-    """
-    with cursor.appender(table, columns=list(columns)) as appender:
-        appender.append_rows(rows)
-
-
 class Database:
     """One DuckDB file: a pool of reading cursors and one writing cursor. Thread-safe."""
 
@@ -148,6 +101,7 @@ class Database:
         self._broken = False
         self._root: Cursor | None = self._open()
         self._writer: Cursor | None = None
+        self._own_lock: IO[bytes] | None = None
 
     @property
     def is_broken(self) -> bool:
@@ -223,16 +177,16 @@ class Database:
 
     @contextmanager
     def frozen(self) -> Generator[list[Path]]:
-        """The files of the database, to be copied: within the block they do not change; writers wait, readers go on.
-
-        Reading them in this process drops DuckDB's own lock on them (POSIX locks end with any close of the file);
-        what keeps other processes out is the lock on the data directory.
-        """
+        """The files of the database, to be copied: within the block they do not change; writers wait, readers go on."""
         self.checkpoint()
         with self._writing:
             self._require_root()
             wal = self.path.with_name(self.path.name + ".wal")
-            yield [file for file in (self.path, wal) if file.exists()]
+            try:
+                yield [file for file in (self.path, wal) if file.exists()]
+            finally:
+                # Whoever copied the file has closed it, and that ended DuckDB's lock on it.
+                self._own_lock = hold_file(self.path, self._own_lock)
 
     def reopen(self) -> None:
         """Open the file anew after a fatal error; running readers are interrupted and waited for.
@@ -305,6 +259,9 @@ class Database:
             if cursor is not None:
                 with suppress(duckdb.Error):
                     cursor.close()
+        if self._own_lock is not None:
+            self._own_lock.close()
+            self._own_lock = None
         return returned
 
 

@@ -83,6 +83,25 @@ def _describe_owner(file: IO[bytes]) -> str:
     return f"The data directory is in use by process {owner.pid} on {owner.host}, since {owner.since}."
 
 
+def hold_file(path: Path, held: IO[bytes] | None) -> IO[bytes] | None:
+    """Lock the database file `path` for this process again, after it was opened and closed for a copy.
+
+    POSIX drops all locks of a process on a file when the process closes any of its descriptors.
+
+    Args:
+        held: what the last call for the same file gave.
+
+    Returns:
+        The open file that holds the lock; None where copying a file does not end its locks.
+    """
+    if sys.platform == "win32":
+        return None
+    file = held or path.open("r+b", buffering=0)
+    # The owner of the lock is the process, so its own earlier lock never conflicts.
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return file
+
+
 if sys.platform == "win32":
     import msvcrt
 

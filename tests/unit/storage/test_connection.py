@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -238,6 +240,22 @@ def test_frozen_files_are_a_whole_copy(table: Database, tmp_path: Path) -> None:
     copy = connect(tmp_path / "copy" / table.path.name, threads=1, memory_limit="256MB")
     assert names(copy) == names(table)
     copy.close()
+
+
+def test_a_copied_file_stays_locked_to_other_processes(table: Database) -> None:
+    """Closing any descriptor of a file ends the locks of the process on it, DuckDB's included."""
+
+    def open_elsewhere() -> str:
+        program = f"import duckdb; duckdb.connect({str(table.path)!r})"
+        return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False).stderr
+
+    for _ in range(2):
+        with table.frozen() as files:
+            for file in files:
+                file.read_bytes()
+        assert "Conflicting lock" in open_elsewhere()
+    table.close()
+    assert open_elsewhere() == ""
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,136 @@
+"""The catalog, with its rows in memory, against dictionaries: through reopening and failed writes."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from engine.errors import ApiKeyNotFound, StorageError
+from engine.model.schema import Attribute, AttributeType, Schema
+from engine.storage.catalog import Catalog
+from engine.storage.catalog_file import CatalogFile
+from engine.storage.keys import Keyring
+
+COMPANIES = ("default", "acme")
+names = st.sampled_from(["a", "b", "c", "A", "a.b", "-"])
+companies = st.sampled_from(COMPANIES)
+schemas = st.dictionaries(
+    st.text(min_size=1, max_size=5),
+    st.builds(Attribute, st.sampled_from(AttributeType), st.booleans(), st.booleans(), st.booleans()),
+    max_size=3,
+).map(Schema)
+
+
+class CatalogMachine(RuleBasedStateMachine):
+    @initialize()
+    def open(self) -> None:
+        self.directory = Path(tempfile.mkdtemp())
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+        self.file = CatalogFile.open(self.directory)
+        self.attach()
+        self.namespaces: dict[tuple[str, str], tuple[int, Schema]] = {}
+        self.numbers: set[int] = set()
+        self.keys: dict[str, tuple[str, str]] = {}
+        self.revoked: set[str] = set()
+
+    def attach(self) -> None:
+        self.catalog = Catalog(self.file, lambda: self.now)
+        self.keyring = Keyring(self.file, lambda: self.now)
+
+    @rule(company=companies, name=names, schema=schemas)
+    def create(self, company: str, name: str, schema: Schema) -> None:
+        made = self.catalog.create_namespace(self.catalog.company(company), name, schema, embedder="e", dimension=1)
+        if (company, name) not in self.namespaces:
+            assert made.id not in self.numbers
+            self.numbers.add(made.id)
+            self.namespaces[company, name] = (made.id, schema)
+
+    @precondition(lambda self: self.namespaces)
+    @rule(data=st.data(), schema=schemas)
+    def change(self, data: st.DataObject, schema: Schema) -> None:
+        key = data.draw(st.sampled_from(sorted(self.namespaces)))
+        number = self.namespaces[key][0]
+        before = self.catalog.namespace(self.catalog.company(key[0]).id, key[1]).updated_at
+        assert self.catalog.update_schema(number, schema).updated_at > before
+        self.namespaces[key] = (number, schema)
+
+    @precondition(lambda self: self.namespaces)
+    @rule(data=st.data())
+    def drop(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.namespaces)))
+        self.catalog.drop_namespace(self.namespaces.pop(key)[0])
+
+    @rule(company=companies, name=names)
+    def fail_to_create(self, company: str, name: str) -> None:
+        """The commit stands, its record on the side does not: an error, and yet the namespace is there."""
+        owner = self.catalog.company(company)
+        blocked = self.directory / ".catalog.manifest.tmp"
+        blocked.mkdir()
+        try:
+            made = self.catalog.create_namespace(owner, name, Schema(), embedder="e", dimension=1)
+            assert (company, name) in self.namespaces
+            assert made.id == self.namespaces[company, name][0]
+        except StorageError:
+            blocked.rmdir()
+            made = self.catalog.namespace(owner.id, name)
+            assert made.id not in self.numbers
+            self.numbers.add(made.id)
+            self.namespaces[company, name] = (made.id, Schema())
+        else:
+            blocked.rmdir()
+
+    @rule(company=companies)
+    def create_key(self, company: str) -> None:
+        key, raw = self.keyring.create(self.catalog.company(company), "k")
+        self.keys[raw] = (key.id, company)
+
+    @precondition(lambda self: self.keys)
+    @rule(data=st.data(), company=companies)
+    def revoke_key(self, data: st.DataObject, company: str) -> None:
+        raw = data.draw(st.sampled_from(sorted(self.keys)))
+        key_id, owner = self.keys[raw]
+        try:
+            self.keyring.revoke(self.catalog.company(company).id, key_id)
+        except ApiKeyNotFound:
+            assert company != owner
+        else:
+            assert company == owner
+            del self.keys[raw]
+            self.revoked.add(raw)
+
+    @rule(seconds=st.integers(-10, 100))
+    def let_time_pass(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    @rule()
+    def reopen(self) -> None:
+        self.file.close()
+        self.file = CatalogFile.open(self.directory)
+        self.attach()
+
+    @invariant()
+    def memory_equals_model(self) -> None:
+        for company in COMPANIES:
+            found = self.catalog.namespaces(self.catalog.company(company).id)
+            expected = {name: held for (owner, name), held in self.namespaces.items() if owner == company}
+            assert [n.name for n in found] == sorted(expected)
+            assert {n.name: (n.id, n.schema) for n in found} == expected
+        for raw, (key_id, company) in self.keys.items():
+            key = self.keyring.verify(raw)
+            assert key is not None
+            assert (key.id, key.company_name) == (key_id, company)
+        assert not any(self.keyring.verify(raw) for raw in self.revoked)
+
+    def teardown(self) -> None:
+        self.file.close()
+        shutil.rmtree(self.directory)
+
+
+TestCatalogMachine = CatalogMachine.TestCase
+TestCatalogMachine.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
