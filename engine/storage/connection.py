@@ -163,8 +163,8 @@ class Database:
                     writer.close()
                 raise
 
-    def checkpoint(self) -> None:
-        """Move the WAL into the database file.
+    def checkpoint(self) -> bool:
+        """Move the WAL into the database file; False where a running read still needs what the WAL replaced.
 
         Needs free disk space of about the WAL's size: a full disk here breaks the instance.
         """
@@ -172,12 +172,18 @@ class Database:
             cursor = self._require_root().cursor()
             try:
                 cursor.execute("CHECKPOINT")
+            except duckdb.TransactionException as error:
+                if "cannot checkpoint" not in str(error).lower():
+                    raise
+                return False
             finally:
                 cursor.close()
+        return True
 
     @contextmanager
     def frozen(self) -> Generator[list[Path]]:
         """The files of the database, to be copied: within the block they do not change; writers wait, readers go on."""
+        # For a small copy only: the WAL, where there is one, is part of what is copied.
         self.checkpoint()
         with self._writing:
             self._require_root()

@@ -242,6 +242,26 @@ def test_frozen_files_are_a_whole_copy(table: Database, tmp_path: Path) -> None:
     copy.close()
 
 
+def test_a_running_read_does_not_keep_the_files_from_being_copied(table: Database, tmp_path: Path) -> None:
+    with table.transaction() as cursor:
+        cursor.execute("INSERT INTO t SELECT 'n' || range, range FROM range(1000)")
+    (tmp_path / "copy").mkdir()
+    with table.snapshot() as reader:
+        before = reader.execute("SELECT count(*) FROM t").fetchone()
+        with table.transaction() as cursor:
+            cursor.execute("DELETE FROM t WHERE n % 2 = 0")
+            cursor.execute("UPDATE t SET n = n + 2")
+        assert not table.checkpoint()
+        with table.frozen() as files:
+            for file in files:
+                (tmp_path / "copy" / file.name).write_bytes(file.read_bytes())
+        assert reader.execute("SELECT count(*) FROM t").fetchone() == before
+    assert table.checkpoint()
+    copy = connect(tmp_path / "copy" / table.path.name, threads=1, memory_limit="256MB")
+    assert names(copy) == names(table)
+    copy.close()
+
+
 def test_a_copied_file_stays_locked_to_other_processes(table: Database) -> None:
     """Closing any descriptor of a file ends the locks of the process on it, DuckDB's included."""
 
