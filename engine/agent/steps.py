@@ -127,7 +127,7 @@ class ReadingPassage(msgspec.Struct, frozen=True):
     blocks: tuple[Block, ...]
     score: float
     queries: tuple[int, ...] = ()
-    attributes: Mapping[str, JsonValue] = {}
+    attributes: Mapping[str, Any] = {}
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -267,14 +267,24 @@ class ClarificationDraft(msgspec.Struct, frozen=True):
     narrowing: Mapping[str, Mapping[str, Any] | None]
 
 
+def no_notice() -> None:
+    """Nothing to say."""
+
+
 class Steps(msgspec.Struct, frozen=True):
-    """One set of steps."""
+    """One set of steps.
+
+    Attributes:
+        notice: a sentence for the reader about how the steps went, such as that the model was not available; None for
+            nothing to say. A synthesizer puts it into its caveats by itself; without a draft, the loop says it.
+    """
 
     planner: Planner
     reader: Reader
     judge: Judge
     synthesizer: Synthesizer
     clarifier: Clarifier
+    notice: Callable[[], str | None] = no_notice
 
 
 StepsFactory: TypeAlias = Callable[[TurnBudget], Steps]

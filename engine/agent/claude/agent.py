@@ -11,7 +11,7 @@ from engine.agent.claude.plan import ClaudePlanner
 from engine.agent.claude.read import ClaudeReader
 from engine.agent.claude.synthesize import ClaudeSynthesizer
 from engine.agent.claude.turn import FallbackCounters, ModelTurn
-from engine.agent.steps import Steps, TurnBudget
+from engine.agent.steps import Steps, StepsFactory, TurnBudget
 from engine.llm.protocol import ChatModel
 from engine.settings import BudgetSettings
 
@@ -26,7 +26,7 @@ class ClaudeAgent:
     def __init__(
         self,
         model: ChatModel,
-        offline: Steps,
+        offline: StepsFactory,
         *,
         budget: BudgetSettings | None = None,
         token: Callable[[], str] = random_token,
@@ -34,7 +34,7 @@ class ClaudeAgent:
         """All turns share `model`; nothing else is shared between turns.
 
         Args:
-            offline: does a step when the model cannot.
+            offline: makes the twins, which do a step when the model cannot.
             token: makes the delimiter of a call; it must not be foreseeable.
         """
         self.fallbacks = FallbackCounters()
@@ -46,11 +46,12 @@ class ClaudeAgent:
     def steps(self, budget: TurnBudget) -> Steps:
         """Steps for one search turn; use them for no other."""
         turn = ModelTurn(self._model, budget, self.fallbacks, self._token)
-        twins = self._offline
+        twins = self._offline(budget)
         return Steps(
             planner=ClaudePlanner(turn, twins.planner),
             reader=ClaudeReader(turn, twins.reader, self._budget.reader_batches),
             judge=ClaudeJudge(turn, twins.judge),
             synthesizer=ClaudeSynthesizer(turn, twins.synthesizer),
             clarifier=ClaudeClarifier(turn, twins.clarifier),
+            notice=turn.notice,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -17,7 +17,9 @@ from engine.model.search import Clarification
 
 MIN_OPTIONS = 2
 MAX_OPTIONS = 5
-MAX_EVIDENCE = 20
+MAX_EVIDENCE = 16
+UNREAD_BLOCKS = 6
+"""Sentences shown of a passage that no reader has seen."""
 _QUESTION = 300
 _OPTION = 120
 _CONTEXT = 4_000
@@ -46,14 +48,15 @@ class ClaudeClarifier:
             return None
         fence, blocks = self._turn.fence(), NumberedBlocks()
         asked = (*question_lines(question, fence, context=_CONTEXT), *sub_question_lines(plan, fence))
-        shown = (*blocks.evidence_lines(evidence[:MAX_EVIDENCE], fence), *self._value_lines(fence))
+        evidence = [_readable(item) for item in evidence[:MAX_EVIDENCE]]
+        shown = (*blocks.evidence_lines(evidence, fence), *self._value_lines(fence))
         user = (fence.around("Question", asked), fence.around("Evidence", shown), "Decide whether to ask back.")
         try:
             reply = await self._turn.ask(SPEC, ClarifyReply, user)
         except (ModelError, Skipped) as error:
             self._turn.fell_back(SPEC.step, error, silent=True)
             return await self._twin.clarify(question, plan, evidence)
-        return self._checked(reply, evidence[:MAX_EVIDENCE])
+        return self._checked(reply, evidence)
 
     def _value_lines(self, fence: Fence) -> tuple[str, ...]:
         if self._turn.corpus is None:
@@ -102,7 +105,14 @@ class ClaudeClarifier:
         pairs += [(known.attribute, value) for known in self._turn.corpus.values for value, _ in known.values]
         found: dict[str, tuple[str, str]] = {}
         for name, value in pairs:
-            for element in value if isinstance(value, list) else [value]:
+            for element in cast("list[object]", value) if isinstance(value, list) else [value]:
                 if isinstance(element, str):
                     found.setdefault(one_line(element).casefold(), (name, element))
         return found
+
+
+def _readable(item: Evidence) -> Evidence:
+    """The evidence itself or, where nothing was read yet, the beginning of its passage."""
+    if item.block_ids:
+        return item
+    return msgspec.structs.replace(item, block_ids=tuple(block.id for block in item.passage.blocks[:UNREAD_BLOCKS]))

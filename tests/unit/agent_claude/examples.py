@@ -168,5 +168,5 @@ class Bench:
     ) -> None:
         self.twin = Twin()
         self.budget = budget or Budget()
-        self.agent = ClaudeAgent(model, self.twin.steps(), budget=settings, token=lambda: "0123456789abcdef")
+        self.agent = ClaudeAgent(model, lambda _: self.twin.steps(), budget=settings, token=lambda: "0123456789abcdef")
         self.steps = self.agent.steps(self.budget)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from engine.agent.steps import ClarificationDraft, Question
+from engine.agent.steps import ClarificationDraft, Evidence, Question
 from engine.errors import ModelUnavailable
 from engine.llm.scripted import ScriptedModel
 from engine.model.search import Clarification
-from tests.unit.agent_claude.examples import CORPUS, EVIDENCE, MULTITURN, PLAN, QUESTION, Bench
+from tests.unit.agent_claude.examples import CORPUS, EVIDENCE, MULTITURN, PASSAGES, PLAN, QUESTION, Bench
 from tests.unit.agent_claude.test_plan import reply
 
 
@@ -81,6 +81,15 @@ def test_nothing_is_asked_of_a_client_who_cannot_answer() -> None:
 def test_nothing_is_asked_before_there_is_evidence() -> None:
     model = ScriptedModel([])
     assert asyncio.run(Bench(model).steps.clarifier.clarify(MULTITURN, PLAN, ())) is None
+
+
+def test_options_may_stand_in_passages_that_nobody_has_read_yet() -> None:
+    model = ScriptedModel([ask("cheese market", "14 million crowns", "Orrin viaduct")])
+    unread = [Evidence(item, (), 0.0) for item in PASSAGES]
+    made = asyncio.run(Bench(model).steps.clarifier.clarify(MULTITURN, PLAN, unread))
+    assert made is not None
+    assert made.clarification.options == ("cheese market", "14 million crowns")
+    assert "[1] The Pellam bridge was long in planning." in model.calls[0].user[1]
 
 
 def test_the_question_is_plain_text() -> None:
