@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
 
+from engine.agent.claude.agent import ClaudeAgent
+from engine.agent.offline.agent import OfflineAgent
+from engine.agent.searches import Searches
 from engine.backend.embedded.backend import EmbeddedBackend
 from engine.embedding.protocol import Embedder
 from engine.embedding.registry import load_embedder
 from engine.errors import InvalidRequest
+from engine.filters.check import parse_filter
 from engine.ingest.pipeline import Ingest
+from engine.llm.claude import ClaudeModel
+from engine.llm.loop_thread import LoopThread
+from engine.llm.protocol import ChatModel
+from engine.model.events import Event, StatusEvent
 from engine.model.observer import Observer
+from engine.model.search import SearchResponse
 from engine.retrieval.retriever import Retriever
 from engine.settings import EngineSettings
 from engine.storage.catalog import Catalog, Company
 from engine.storage.catalog_file import CatalogFile
+from engine.storage.clock import utc_now
 from engine.storage.format import ensure_format
 from engine.storage.keys import Keyring, KeyStore
 from engine.storage.lock import DirectoryLock
@@ -47,6 +60,26 @@ class Core:
         self.backend.remove_unknown(self.catalog.namespace_ids())
         self.ingest = Ingest(self.catalog, self.backend, embedder, settings, observer)
         self.retriever = Retriever(self.backend, embedder, observer)
+        self._model = _model(settings)
+        offline = OfflineAgent(embedder)
+        make_steps = offline.steps
+        if self._model is not None:
+            make_steps = ClaudeAgent(self._model, offline.steps(), parse_filter, budget=settings.budget).steps
+        self.searches = Searches(
+            self.retriever,
+            self.backend,
+            self.sessions,
+            make_steps,
+            offline.planner.plan_now,
+            settings.budget,
+            observer,
+            lambda: utc_now().date(),
+        )
+        self._runner = LoopThread("quarry-search")
+
+    def run(self, start: Callable[[], AsyncGenerator[Event]]) -> SearchResponse:
+        """The last event's response of the stream that `start` makes, for callers without an event loop; blocks."""
+        return self._runner.run_sync(_last(start()))
 
     def keys(self, company: Company) -> KeyStore:
         """The API keys of `company`."""
@@ -72,6 +105,10 @@ class Core:
         if self.closed:
             return
         self.closed = True
+        self._runner.stop()
+        self.searches.close()
+        if self._model is not None:
+            asyncio.run(self._model.aclose())
         self.backend.close()
         self.keyring.flush()
         self._file.close()
@@ -93,3 +130,25 @@ def assemble(directory: Path, embedder: str | Embedder, settings: EngineSettings
     except BaseException:
         lock.release()
         raise
+
+
+def _model(settings: EngineSettings) -> ChatModel | None:
+    """The language model that the settings ask for; None for the offline agent.
+
+    Raises:
+        ModelMisconfigured: ``agent="claude"`` without a key.
+    """
+    if settings.agent == "offline" or (settings.agent == "auto" and not settings.llm.api_key):
+        return None
+    return ClaudeModel(settings.llm)
+
+
+async def _last(events: AsyncGenerator[Event]) -> SearchResponse:
+    response: SearchResponse | None = None
+    async with aclosing(events):
+        async for event in events:
+            if not isinstance(event, StatusEvent):
+                response = event.response
+    if response is None:
+        raise RuntimeError("a search ended without a result")
+    return response

@@ -111,7 +111,7 @@ class Engine:
             raise DocumentNotFound("")
         return found.body
 
-    def namespaces(self) -> list[Namespace]:
+    def namespaces(self) -> Sequence[Namespace]:
         """Those of the company, by name."""
         self._check_open()
         return self._core.catalog.namespaces(self._company.id)
@@ -234,6 +234,10 @@ class Engine:
         Searches go on over the old state until the new one is whole.
         """
         return self._core.ingest.reindex(self.namespace(namespace))
+
+    def maintain(self, namespace: str) -> None:
+        """Wait until the vector graph holds every passage, and snapshot it. Searches need no such wait."""
+        self._core.backend.maintain(self.namespace(namespace).id)
 
     def check(self) -> list[str]:
         """What is wrong with the company's data, one readable line a fault; empty when all is well."""

@@ -23,6 +23,7 @@ from engine.model.schema import Schema, decode_schema
 from engine.settings import EngineSettings
 from engine.storage.catalog import Catalog, Company, StoredNamespace
 
+_NONE: list[DocumentBody] = []
 SEARCHED_PROPERTY = "searched"
 """The attributes that the stored passages were derived from, as JSON; ``null`` while they are being derived anew."""
 
@@ -55,7 +56,7 @@ class Ingest:
         with self.locked(company.id, name):
             written = 0
             batches = self._batches(documents)
-            first = next(batches, [])
+            first = next(batches, _NONE)
             if not first and self._catalog.find(company.id, name) is None:
                 raise InvalidRequest("`documents` is empty and there is no such namespace yet.", path="documents")
             offset = 0

@@ -78,10 +78,18 @@ class SessionStore:
             )
         with self._lock:
             self._claimed.add(session_id)
-            due = now - self._purged_ms >= _PURGE_EVERY_MS
-        if due:
-            self.purge()
+        self._purge_when_due(now)
         return session_id
+
+    def add(self, company_id: int, namespace_id: int, session_id: str, state: bytes, *, failed: bool = False) -> None:
+        """A session whose first turn has ended: open to the next, or failed. Its id was given to nobody before."""
+        now = to_ms(self._clock())
+        with self._file.write() as cursor:
+            cursor.execute(
+                "INSERT INTO sessions VALUES ($1, $2, $3, $4, $7, $5, $5, $6)",
+                [session_id, company_id, namespace_id, state, now, now + self._lifetime_ms, _ENDED[failed]],
+            )
+        self._purge_when_due(now)
 
     def load(self, company_id: int, namespace_id: int, session_id: str) -> StoredSession:
         """The session of this company and namespace, whatever its status.
@@ -180,6 +188,12 @@ class SessionStore:
             )
         return int(gone[0]) if gone else 0
 
+    def _purge_when_due(self, now: int) -> None:
+        with self._lock:
+            due = now - self._purged_ms >= _PURGE_EVERY_MS
+        if due:
+            self.purge()
+
     def _start_turn(self, session: StoredSession) -> StoredSession:
         if session.status == "failed":
             raise SessionFailed
@@ -201,3 +215,4 @@ class SessionStore:
 
 
 _TOMBSTONE_MS = TOMBSTONE // timedelta(milliseconds=1)
+_ENDED: dict[bool, SessionStatus] = {False: "open", True: "failed"}

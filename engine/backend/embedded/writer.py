@@ -15,8 +15,8 @@ from engine.lexical.index import LexicalPassage
 from engine.model.hits import Labels, Vectors
 from engine.storage.attributes import delete_attributes
 from engine.storage.connection import Cursor
-from engine.storage.files import require_free_space
 from engine.storage.documents import DocumentRow, delete_documents, insert_documents, keys_of, keys_of_roots
+from engine.storage.files import require_free_space
 from engine.storage.journal import Counters, append_change, read_counters
 from engine.storage.passages import PassageRow, delete_passages, insert_passages, labels_of
 from engine.storage.properties import write_property

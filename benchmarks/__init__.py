@@ -1,0 +1,1 @@
+"""Measurements: quality, speed, load. Reported, never asserted."""

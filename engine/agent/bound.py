@@ -1,0 +1,69 @@
+"""`BoundRetrieval`: one namespace under the caller's filter, which nothing a step says can widen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from engine.agent.steps import AttributeValues, Corpus, PlannedQuery
+from engine.backend.protocol import Backend
+from engine.filters.check import CheckedFilter, conjoin, parse_filter
+from engine.model.document import JsonValue
+from engine.model.namespace import Namespace
+from engine.retrieval.query import Ranked, RetrievalQuery
+from engine.retrieval.retriever import Retriever
+
+MAX_VALUES = 2_000
+"""Values of one attribute that a plan may choose from; an attribute with more is an identifier, not a category."""
+
+
+class BoundRetrieval:
+    """Satisfies `engine.agent.ports.Retrieval`.
+
+    Args:
+        where: the caller's filter, and what clarifications settled; None for all documents.
+        today: for words like "last year".
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        backend: Backend,
+        namespace: Namespace,
+        where: CheckedFilter | None,
+        today: Callable[[], date],
+    ) -> None:
+        self._retriever = retriever
+        self._backend = backend
+        self._namespace = namespace
+        self._where = where
+        self._today = today
+
+    def retrieve(self, query: PlannedQuery, k: int) -> Ranked:
+        where = self._where
+        if query.narrowing:
+            where = conjoin(where, parse_filter(query.narrowing, self._namespace.schema))
+        return self._retriever.run(
+            self._namespace.id, RetrievalQuery(text=query.text, k=k, where=where, mode=query.mode)
+        )
+
+    def documents(self, ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
+        return {found.id: found.body for found in self._backend.get(self._namespace.id, ids)} if ids else {}
+
+    def corpus(self) -> Corpus:
+        schema = self._namespace.schema
+        values = tuple(
+            AttributeValues(name, schema.attributes[name].type.value, tuple(held))
+            for name in schema.filterable()
+            if name in schema.attributes and (held := self._values(name))
+        )
+        return Corpus(schema, values, self._backend.count(self._namespace.id, self._where), self._today().isoformat())
+
+    def narrowed(self, narrowing: Mapping[str, Any]) -> BoundRetrieval:
+        where = conjoin(self._where, parse_filter(narrowing, self._namespace.schema))
+        return BoundRetrieval(self._retriever, self._backend, self._namespace, where, self._today)
+
+    def _values(self, name: str) -> list[tuple[JsonValue, int]]:
+        held = self._backend.values(self._namespace.id, name, limit=MAX_VALUES + 1)
+        return held if len(held) <= MAX_VALUES else []

@@ -1,0 +1,82 @@
+"""From a verified draft to a synthesis whose markers are right: ``[1]`` is the first result, and every result is cited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from engine.agent.evidence import Supported
+from engine.agent.steps import AnswerDraft
+from engine.model.document import JsonValue
+from engine.model.search import MAX_RESULTS, Result
+
+MARKER = re.compile(r"\[(\d+)\]")
+# What reads as a marker but was not put there by this module.
+_STRAY = re.compile(r"\s*\[\d+(?:\s*[,–-]\s*\d+)*\]")
+
+
+def cite(
+    draft: AnswerDraft,
+    supported: Sequence[Supported | None],
+    *,
+    failed_findings: Collection[int] = (),
+    failed_sentences: Collection[int] = (),
+    documents: Mapping[str, dict[str, JsonValue]] | None = None,
+) -> tuple[str, tuple[Result, ...]]:
+    """Synthesis and results, findings numbered in the draft's order of importance.
+
+    Sentences that failed, or whose findings all fell away, are left out. A finding that no sentence cites is cited in
+    a last sentence of its own.
+
+    Args:
+        documents: given, each result carries its document.
+
+    Returns:
+        ``("", ())`` when no finding is left.
+    """
+    kept = [index for index, held in enumerate(supported) if held is not None and index not in failed_findings][
+        :MAX_RESULTS
+    ]
+    number = {index: position for position, index in enumerate(kept, 1)}
+    lines: list[str] = []
+    cited: set[int] = set()
+    for position, sentence in enumerate(draft.sentences):
+        marks = list(dict.fromkeys(n for n in sentence.findings if n in number))
+        text = clean(sentence.text)
+        if position in failed_sentences or not marks or not text:
+            continue
+        cited.update(marks)
+        lines.append(f"{text} {''.join(f'[{number[n]}]' for n in sorted(marks, key=number.__getitem__))}")
+    rest = [index for index in kept if index not in cited]
+    if rest:
+        opening = "See also" if lines else "Found"
+        lines.append(f"{opening} {''.join(f'[{number[n]}]' for n in rest)}.")
+    if not kept:
+        return "", ()
+    results: list[Result] = []
+    for index in kept:
+        held = supported[index]
+        if held is not None:
+            results.append(
+                Result(
+                    finding=held.finding,
+                    id=held.document_id,
+                    excerpts=held.excerpts,
+                    attributes=documents.get(held.document_id) if documents is not None else None,
+                )
+            )
+    return " ".join(lines), tuple(results)
+
+
+def clean(text: str) -> str:
+    """`text` without markers of its own and without control characters, white space folded."""
+    return " ".join(_STRAY.sub("", "".join(c for c in text if c.isprintable() or c.isspace())).split())
+
+
+def markers(synthesis: str) -> list[int]:
+    """The numbers of every marker, in order.
+
+    >>> markers("So it is. [2][1]")
+    [2, 1]
+    """
+    return [int(number) for number in MARKER.findall(synthesis)]

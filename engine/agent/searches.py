@@ -1,0 +1,249 @@
+"""Searches and their sessions: from a checked request to a stream of events, and from a session to its next turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from engine.agent.bound import BoundRetrieval
+from engine.agent.budget import Budget
+from engine.agent.gathering import Gathering
+from engine.agent.loop import Turn as TurnRun
+from engine.agent.loop import TurnResult, TurnState
+from engine.agent.planned import planned
+from engine.agent.sessions import MAX_EVIDENCE, SessionState, decode_state, encode_state
+from engine.agent.steps import Corpus, Plan, Question, StepsFactory, Turn
+from engine.backend.protocol import Backend
+from engine.errors import QuarryError, SearchTimeout
+from engine.filters.check import CheckedFilter, conjoin, parse_filter
+from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
+from engine.model.ids import new_session_id
+from engine.model.namespace import Namespace
+from engine.model.observer import Observer, timed
+from engine.model.search import (
+    MAX_CLARIFICATIONS,
+    MAX_OBJECTIVE,
+    Failure,
+    Mode,
+    SearchRequest,
+    SearchResponse,
+    check_text,
+)
+from engine.retrieval.query import Ranked, RetrievalQuery
+from engine.retrieval.retriever import Retriever
+from engine.settings import BudgetSettings
+from engine.storage.sessions import SessionStore
+
+THREADS = 8
+"""Index queries under way at once, over all searches."""
+
+
+class Searches:
+    """Runs the searches of one data directory. Thread-safe; its streams belong to the event loop that reads them.
+
+    Args:
+        make_steps: the steps of one turn.
+        plan_offline: the plan that needs no model, for ``retrieve(mode="planned")``.
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        backend: Backend,
+        sessions: SessionStore,
+        make_steps: StepsFactory,
+        plan_offline: Callable[[Question, Corpus], Plan],
+        budget: BudgetSettings,
+        observer: Observer,
+        today: Callable[[], date],
+    ) -> None:
+        self._retriever = retriever
+        self._backend = backend
+        self._sessions = sessions
+        self._make_steps = make_steps
+        self._plan_offline = plan_offline
+        self._budget = budget
+        self._observer = observer
+        self._today = today
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="quarry-query")
+
+    def close(self) -> None:
+        """Let running queries end and start no more."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def retrieve(self, namespace: Namespace, text: str, k: int, where: CheckedFilter | None, mode: Mode) -> Ranked:
+        """The best `k` passages; see `Engine.retrieve`."""
+        if mode == "planned":
+            bound = BoundRetrieval(self._retriever, self._backend, namespace, where, self._today)
+            return planned(text, bound, self._plan_offline, k)
+        return self._retriever.run(namespace.id, RetrievalQuery(text=text, k=k, where=where, mode=mode))
+
+    def start(self, namespace: Namespace, request: SearchRequest) -> AsyncGenerator[Event]:
+        """The events of a new search.
+
+        Raises:
+            InvalidRequest, FilterError: at once, before the first event is asked for.
+        """
+        request.check()
+        bound = self._bind(namespace, request, None)
+        state = TurnState(Question(request), may_ask=request.multiturn)
+        return self._events(namespace, new_session_id(), SessionState(request=request), state, bound, is_new=True)
+
+    def resume(
+        self, namespace: Namespace, session_id: str, message: str, *, include_attributes: bool | None = None
+    ) -> AsyncGenerator[Event]:
+        """The events of a session's next turn.
+
+        Raises:
+            InvalidRequest, SessionNotFound, SessionExpired, SessionBusy, SessionFailed: at once.
+        """
+        check_text(message, "message", MAX_OBJECTIVE)
+        stored = self._sessions.claim(namespace.company_id, namespace.id, session_id)
+        try:
+            session = decode_state(stored.state)
+            if include_attributes is not None:
+                request = msgspec.structs.replace(session.request, include_attributes=include_attributes)
+                session = msgspec.structs.replace(session, request=request)
+            session = settled(session, message)
+            bound = self._bind(namespace, session.request, session.narrowing)
+            state = TurnState(
+                Question(session.request, session.turns, message, session.narrowing),
+                may_ask=session.request.multiturn and session.asked < MAX_CLARIFICATIONS,
+                gathering=Gathering(scanned=set(session.scanned)),
+                evidence={e.passage.passage.label: e for e in session.evidence},
+            )
+        except BaseException:
+            self._sessions.release(session_id)
+            raise
+        return self._events(namespace, session_id, session, state, bound, is_new=False)
+
+    def _bind(
+        self, namespace: Namespace, request: SearchRequest, narrowing: Mapping[str, Any] | None
+    ) -> BoundRetrieval:
+        where = parse_filter(request.filters, namespace.schema)
+        if narrowing:
+            where = conjoin(where, parse_filter(narrowing, namespace.schema))
+        return BoundRetrieval(self._retriever, self._backend, namespace, where, self._today)
+
+    async def _events(
+        self,
+        namespace: Namespace,
+        session_id: str,
+        session: SessionState,
+        state: TurnState,
+        bound: BoundRetrieval,
+        *,
+        is_new: bool,
+    ) -> AsyncGenerator[Event]:
+        budget = Budget(self._budget, tokens_spent=session.tokens_spent)
+        closed_well = False
+        try:
+            with timed(self._observer, "search"):
+                turn = TurnRun(self._make_steps(budget), bound, budget, self._pool, self._observer)
+                async with aclosing(turn.run(state)) as progress:
+                    while (event := await _next(progress, budget)) is not None:
+                        yield event
+            if state.result is None:
+                raise RuntimeError("a turn ended without a result")
+            session = after(session, state, state.result, budget)
+            await self._store(namespace, session_id, session, is_new=is_new)
+            closed_well = True
+            yield SessionResult(response_of(session_id, session, state.result))
+        except QuarryError as error:
+            closed_well = True
+            await self._fail(namespace, session_id, session, is_new=is_new)
+            yield SearchFailed(failed(session_id, session, budget, error))
+        finally:
+            if not closed_well and not is_new:
+                self._sessions.release(session_id)
+
+    async def _store(self, namespace: Namespace, session_id: str, session: SessionState, *, is_new: bool) -> None:
+        raw = encode_state(session)
+
+        def write() -> None:
+            if is_new:
+                self._sessions.add(namespace.company_id, namespace.id, session_id, raw)
+            else:
+                self._sessions.save(session_id, raw)
+
+        await asyncio.get_running_loop().run_in_executor(self._pool, write)
+
+    async def _fail(self, namespace: Namespace, session_id: str, session: SessionState, *, is_new: bool) -> None:
+        raw = encode_state(session)
+
+        def write() -> None:
+            if is_new:
+                self._sessions.add(namespace.company_id, namespace.id, session_id, raw, failed=True)
+            else:
+                self._sessions.fail(session_id)
+
+        await asyncio.get_running_loop().run_in_executor(self._pool, write)
+
+
+async def _next(progress: AsyncGenerator[StatusEvent], budget: Budget) -> StatusEvent | None:
+    """The next event within the hard deadline. Raises `SearchTimeout`."""
+    try:
+        async with asyncio.timeout(max(0.0, budget.seconds_to_hard())):
+            return await anext(progress, None)
+    except TimeoutError as error:
+        raise SearchTimeout("The search took longer than it may.") from error
+
+
+def settled(session: SessionState, message: str) -> SessionState:
+    """The session with an answered clarification turned into a narrowing."""
+    if session.pending is None:
+        return session
+    folded = message.casefold().strip()
+    for option, narrowing in session.pending.items():
+        if option.casefold().strip() == folded and narrowing is not None:
+            held = session.narrowing
+            joined = narrowing if held is None else {"$and": [held, narrowing]}
+            return msgspec.structs.replace(session, narrowing=joined, pending=None)
+    return msgspec.structs.replace(session, pending=None)
+
+
+def after(session: SessionState, state: TurnState, result: TurnResult, budget: Budget) -> SessionState:
+    """What the session remembers once a turn has ended."""
+    asked = result.clarification
+    said = asked.clarification.question if asked else result.synthesis
+    return msgspec.structs.replace(
+        session,
+        turns=(*session.turns, Turn(state.question.message or session.request.objective, said)),
+        evidence=result.evidence[:MAX_EVIDENCE],
+        executed=(*session.executed, *state.gathering.executed),
+        pending=asked.narrowing if asked else None,
+        asked=session.asked + (asked is not None),
+        scanned=tuple(sorted(state.gathering.scanned)),
+        queries_executed=session.queries_executed + budget.queries_run,
+        tokens_spent=budget.tokens_spent,
+    )
+
+
+def response_of(session_id: str, session: SessionState, result: TurnResult) -> SearchResponse:
+    """What the client gets of a turn that ended well."""
+    return SearchResponse(
+        session_id=session_id,
+        status="clarification_needed" if result.clarification else "completed",
+        documents_scanned=len(session.scanned),
+        queries_executed=session.queries_executed,
+        synthesis=result.synthesis,
+        results=result.results,
+        clarification_needed=result.clarification.clarification if result.clarification else None,
+    )
+
+
+def failed(session_id: str, session: SessionState, budget: Budget, error: QuarryError) -> SearchResponse:
+    """What the client gets of a turn that could not finish."""
+    return SearchResponse(
+        session_id=session_id,
+        status="failed",
+        documents_scanned=len(session.scanned),
+        queries_executed=session.queries_executed + budget.queries_run,
+        error=Failure(error.code, error.message),
+    )

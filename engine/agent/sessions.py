@@ -1,0 +1,54 @@
+"""What a search session remembers between turns, as one value and as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.agent.steps import Evidence, PlannedQuery, Turn
+from engine.errors import SessionFailed
+from engine.model.search import SearchRequest
+
+MAX_EVIDENCE = 60
+"""Passages of evidence kept for the next turn, best first."""
+
+
+class SessionState(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a continuation needs.
+
+    Attributes:
+        narrowing: filter JSON that answers to clarifications settled.
+        pending: option → narrowing of the clarification that waits for an answer; None when none does.
+        asked: clarifications so far.
+        scanned: ids of the documents that any query brought up.
+        generation: of the namespace when the evidence was read.
+    """
+
+    request: SearchRequest
+    turns: tuple[Turn, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    executed: tuple[PlannedQuery, ...] = ()
+    narrowing: Mapping[str, Any] | None = None
+    pending: Mapping[str, Mapping[str, Any] | None] | None = None
+    asked: int = 0
+    scanned: tuple[str, ...] = ()
+    queries_executed: int = 0
+    tokens_spent: int = 0
+
+
+_DECODER = msgspec.msgpack.Decoder(SessionState)
+
+
+def encode_state(state: SessionState) -> bytes:
+    """The state as bytes, for the session store."""
+    return msgspec.msgpack.encode(state)
+
+
+def decode_state(raw: bytes) -> SessionState:
+    """Raises `SessionFailed` when an older version wrote what this one cannot read."""
+    try:
+        return _DECODER.decode(raw)
+    except msgspec.DecodeError as error:
+        raise SessionFailed from error
