@@ -48,7 +48,7 @@ def plan_upload(
 ) -> tuple[Schema, list[CheckedDocument]]:
     """The schema after the upload, and the documents to write: distinct ids, the last of each, by first appearance.
 
-    Every document is checked, those that a later one replaces included: an upload ends as its documents would one by one.
+    Every document is checked, those that a later one replaces included: a batch ends as its documents one by one would.
 
     Args:
         start: number of the first document, for paths such as ``documents[17].year``.
