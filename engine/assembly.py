@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -16,11 +15,9 @@ from engine.backend.embedded.backend import EmbeddedBackend
 from engine.embedding.protocol import Embedder
 from engine.embedding.registry import load_embedder
 from engine.errors import InvalidRequest
-from engine.filters.check import parse_filter
 from engine.ingest.pipeline import Ingest
 from engine.llm.claude import ClaudeModel
 from engine.llm.loop_thread import LoopThread
-from engine.llm.protocol import ChatModel
 from engine.model.events import Event, StatusEvent
 from engine.model.observer import Observer
 from engine.model.search import SearchResponse
@@ -60,11 +57,11 @@ class Core:
         self.backend.remove_unknown(self.catalog.namespace_ids())
         self.ingest = Ingest(self.catalog, self.backend, embedder, settings, observer)
         self.retriever = Retriever(self.backend, embedder, observer)
-        self._model = _model(settings)
+        self._model = _model(settings, observer)
         offline = OfflineAgent(embedder)
         make_steps = offline.steps
         if self._model is not None:
-            make_steps = ClaudeAgent(self._model, offline.steps(), parse_filter, budget=settings.budget).steps
+            make_steps = ClaudeAgent(self._model, offline.steps, budget=settings.budget, observer=observer).steps
         self.searches = Searches(
             self.retriever,
             self.backend,
@@ -84,6 +81,10 @@ class Core:
     def keys(self, company: Company) -> KeyStore:
         """The API keys of `company`."""
         return KeyStore(self.keyring, company)
+
+    def model_problems(self) -> list[str]:
+        """What is wrong with the key, the account or the models; empty without a model. Makes two small calls."""
+        return [] if self._model is None else self._model.check()
 
     def backup(self, target: Path) -> None:
         """Copy everything that is not derived into the new folder `target`, each namespace as of one commit."""
@@ -108,7 +109,7 @@ class Core:
         self._runner.stop()
         self.searches.close()
         if self._model is not None:
-            asyncio.run(self._model.aclose())
+            self._model.close()
         self.backend.close()
         self.keyring.flush()
         self._file.close()
@@ -132,15 +133,14 @@ def assemble(directory: Path, embedder: str | Embedder, settings: EngineSettings
         raise
 
 
-def _model(settings: EngineSettings) -> ChatModel | None:
+def _model(settings: EngineSettings, observer: Observer) -> ClaudeModel | None:
     """The language model that the settings ask for; None for the offline agent.
 
-    Raises:
-        ModelMisconfigured: ``agent="claude"`` without a key.
+    Under ``agent="claude"`` without a key in the settings, the SDK looks for one by itself; `model_problems` tells.
     """
     if settings.agent == "offline" or (settings.agent == "auto" and not settings.llm.api_key):
         return None
-    return ClaudeModel(settings.llm)
+    return ClaudeModel(settings.llm, observer)
 
 
 async def _last(events: AsyncGenerator[Event]) -> SearchResponse:

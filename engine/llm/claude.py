@@ -26,6 +26,7 @@ from engine.errors import (
 from engine.llm.counters import CallCounters
 from engine.llm.loop_thread import LoopStopped, LoopThread
 from engine.llm.protocol import Reply, StructuredCall, TokenUsage
+from engine.model.observer import Observer, SilentObserver
 from engine.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -61,13 +62,15 @@ class ClaudeModel:
         counters: calls by step and outcome, tokens by model.
     """
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: ModelSettings, observer: Observer | None = None) -> None:
         """Makes no call; a wrong key shows at `check` or at the first `complete`.
 
         Args:
             settings: without `api_key` or `base_url` the SDK's own lookup (environment, profile files) decides.
+            observer: is told of calls and tokens, those of failed calls included.
         """
         self.counters = CallCounters()
+        self._observer = observer or SilentObserver()
         self._settings = settings
         self._runner = LoopThread("quarry-model")
         self._places = asyncio.Semaphore(settings.concurrency)
@@ -88,6 +91,7 @@ class ClaudeModel:
             raise
         finally:
             self.counters.count(call.step, outcome)
+            self._observer.count("model_calls")
         return reply
 
     def check(self) -> list[str]:
@@ -157,8 +161,14 @@ class ClaudeModel:
         if not isinstance(cast("object", message), Message) or not message.stop_reason:
             raise _NotAMessage
         usage = _usage(message)
-        self.counters.spend(model, usage)
+        self._spend(model, usage)
         return Reply(text=_finished_text(message, usage.total), usage=usage)
+
+    def _spend(self, model: str, usage: TokenUsage) -> None:
+        self.counters.spend(model, usage)
+        self._observer.count("model_input_tokens", usage.input + usage.cache_read + usage.cache_write)
+        self._observer.count("model_cache_read_tokens", usage.cache_read)
+        self._observer.count("model_output_tokens", usage.output)
 
     async def _check(self) -> list[str]:
         problems: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -46,7 +46,10 @@ class LoopThread:
 
     def run_sync(self, work: Coroutine[Any, Any, T]) -> T:
         """As `run`, for a caller without a loop; blocks."""
-        return self._submit(work).result()
+        try:
+            return self._submit(work).result()
+        except CancelledError:
+            raise LoopStopped from None
 
     def stop(self, last: Coroutine[Any, Any, None] | None = None) -> None:
         """Cancel what runs, run `last`, and end the thread; blocks until then. A second call does nothing."""

@@ -13,6 +13,7 @@ from engine.agent.claude.synthesize import ClaudeSynthesizer
 from engine.agent.claude.turn import FallbackCounters, ModelTurn
 from engine.agent.steps import Steps, StepsFactory, TurnBudget
 from engine.llm.protocol import ChatModel
+from engine.model.observer import Observer, SilentObserver
 from engine.settings import BudgetSettings
 
 
@@ -29,6 +30,7 @@ class ClaudeAgent:
         offline: StepsFactory,
         *,
         budget: BudgetSettings | None = None,
+        observer: Observer | None = None,
         token: Callable[[], str] = random_token,
     ) -> None:
         """All turns share `model`; nothing else is shared between turns.
@@ -37,7 +39,7 @@ class ClaudeAgent:
             offline: makes the twins, which do a step when the model cannot.
             token: makes the delimiter of a call; it must not be foreseeable.
         """
-        self.fallbacks = FallbackCounters()
+        self.fallbacks = FallbackCounters(observer or SilentObserver())
         self._model = model
         self._offline = offline
         self._budget = budget or BudgetSettings()

@@ -15,6 +15,7 @@ from engine.agent.steps import Corpus, TurnBudget
 from engine.errors import ModelError, ModelMisconfigured, ModelRefused, ModelUnavailable
 from engine.llm.protocol import ChatModel, Effort, StructuredCall
 from engine.llm.structured import structured
+from engine.model.observer import Observer
 
 T = TypeVar("T")
 
@@ -54,15 +55,21 @@ class Skipped(Exception):
 
 
 class FallbackCounters:
-    """How often a step was done by its offline twin, by step and reason, since the process started. Thread-safe."""
+    """How often a step was done by its offline twin, by step and reason, since the process started. Thread-safe.
 
-    def __init__(self) -> None:
+    Args:
+        observer: is told of each as ``steps_degraded``.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
         self._lock = threading.Lock()
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def count(self, step: str, reason: str) -> None:
         with self._lock:
             self._counts[step, reason] += 1
+        self._observer.count("steps_degraded")
 
     def snapshot(self) -> dict[tuple[str, str], int]:
         """Counts by ``(step, reason)``; a reason is the code of a `ModelError`, or ``time``, ``tokens``, ``down``."""

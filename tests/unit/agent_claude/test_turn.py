@@ -12,6 +12,7 @@ from engine.agent.steps import AnswerDraft
 from engine.errors import ModelMisconfigured, ModelOutputInvalid, ModelRefused, ModelUnavailable
 from engine.llm.protocol import StructuredCall, TokenUsage
 from engine.llm.scripted import ScriptedModel
+from engine.model.observer import SilentObserver
 from engine.settings import BudgetSettings
 from tests.unit.agent_claude.examples import CORPUS, EVIDENCE, PASSAGES, PLAN, QUESTION, SUFFICIENT, Bench, Budget
 from tests.unit.agent_claude.test_read import MANY
@@ -83,7 +84,7 @@ def test_a_turn_without_time_makes_no_call_and_says_so(seconds: float) -> None:
 def test_a_call_has_its_cap_or_what_is_left_after_the_share_of_later_steps(spec: StepSpec) -> None:
     model = ScriptedModel(lambda _: {"passages": []})
     for seconds in (1_000.0, spec.keep_s + 4.0):
-        turn = ModelTurn(model, Budget(seconds=seconds), FallbackCounters(), lambda: "token")
+        turn = ModelTurn(model, Budget(seconds=seconds), FallbackCounters(SilentObserver()), lambda: "token")
         asyncio.run(turn.ask(spec, read.ReadReply, ("?",)))
     assert [call.deadline_s for call in model.calls] == [spec.cap_s, 4.0]
 

@@ -12,10 +12,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine.errors import ModelTruncated, ModelUnavailable
+from engine.errors import ModelRefused, ModelTruncated, ModelUnavailable
 from engine.llm.claude import ClaudeModel, credentials_found
 from engine.llm.json_schema import closed_schema
 from engine.llm.protocol import Reply, StructuredCall, TokenUsage
+from engine.model.observer import SilentObserver
 from engine.settings import ModelSettings
 from tests.fakes.messages_replies import Answer, Hang, Received, Refuse
 from tests.fakes.messages_server import FakeMessages
@@ -93,6 +94,29 @@ def test_counters_have_outcomes_and_tokens_of_failed_calls_too() -> None:
     assert caught.value.tokens == 120
     assert model.counters.calls() == {("judge", "ok"): 1, ("judge", "model_truncated"): 1}
     assert model.counters.tokens() == {"claude-sonnet-5-5": TokenUsage(input=200, output=40)}
+
+
+def test_an_observer_is_told_of_calls_and_of_all_tokens() -> None:
+    class Sums(SilentObserver):
+        def __init__(self) -> None:
+            self.sums: dict[str, int] = {}
+
+        def count(self, name: str, n: int = 1) -> None:
+            self.sums[name] = self.sums.get(name, 0) + n
+
+    observer = Sums()
+    with FakeMessages([Answer({}, cache_read=50, cache_write=5), Answer("", stop_reason="refusal")]) as server:
+        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url), observer)
+        asyncio.run(model.complete(CALL))
+        with pytest.raises(ModelRefused):
+            asyncio.run(model.complete(CALL))
+        model.close()
+    assert observer.sums == {
+        "model_calls": 2,
+        "model_input_tokens": 255,
+        "model_cache_read_tokens": 50,
+        "model_output_tokens": 40,
+    }
 
 
 def test_one_model_serves_loops_of_several_threads() -> None:

@@ -67,6 +67,26 @@ def test_stopping_ends_work_under_way_without_cancelling_its_caller() -> None:
     asyncio.run(main(LoopThread("t")))
 
 
+def test_stopping_ends_the_wait_of_a_caller_without_a_loop() -> None:
+    runner, started, seen = LoopThread("t"), threading.Event(), list[str]()
+
+    async def wait() -> None:
+        started.set()
+        await asyncio.sleep(60)
+
+    def caller() -> None:
+        with pytest.raises(LoopStopped):
+            runner.run_sync(wait())
+        seen.append("stopped")
+
+    thread = threading.Thread(target=caller)
+    thread.start()
+    started.wait(5)
+    runner.stop()
+    thread.join(5)
+    assert seen == ["stopped"]
+
+
 def test_a_stopped_thread_takes_no_work_and_is_gone() -> None:
     runner = LoopThread("gone-after-stop")
     runner.run_sync(current_thread())
