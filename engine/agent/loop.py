@@ -190,6 +190,8 @@ class Turn:
                 )
         if not results:
             synthesis = not_found(state.question, state.gathering.executed, len(state.gathering.scanned))
+            if (notice := self._steps.notice()) is not None:
+                synthesis = f"{synthesis} {notice}"
         state.result = TurnResult(synthesis, results, tuple(evidence))
 
     async def _in_pool(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
