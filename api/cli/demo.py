@@ -1,0 +1,93 @@
+"""``quarry demo``: the documentation of this Python, indexed and asked."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+import engine
+from api.cli.output import messages, progress_bar, reports_errors
+from api.cli.search import ask, show
+from api.cli.stdlib_docs import SCHEMA, documents, module_names
+from api.settings import from_environment
+
+NAMESPACE = "python-docs"
+QUESTIONS: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
+    (
+        "How do I run a blocking function without stopping the event loop?",
+        "I write a server with asyncio and must call a library that blocks for seconds.",
+        None,
+    ),
+    (
+        "Which function compares two strings or digests in constant time?",
+        "I verify signatures and want to avoid timing attacks.",
+        None,
+    ),
+    (
+        "How are rows read as dictionaries?",
+        "I have a spreadsheet saved as comma separated values, with a header line.",
+        {"module": "csv", "kind": {"$in": ["class", "function"]}},
+    ),
+)
+
+
+@click.command()
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Keep the index in this folder instead of a temporary one."
+)
+@reports_errors
+def demo(data: Path | None) -> None:
+    """Index the documentation of this Python's standard library and answer questions about it."""
+    folder = data or Path(tempfile.mkdtemp(prefix="quarry-demo-"))
+    console = Console(highlight=False)
+    settings = from_environment(data=folder)
+    try:
+        with engine.open(folder, embedder=settings.embedder, settings=settings.engine_settings()) as quarry:
+            begin = time.monotonic()
+            count = index(quarry)
+            seconds = time.monotonic() - begin
+            console.print(Text(f"Indexed {count:,} documents in {seconds:.1f} s.", style="bold"))
+            for objective, context, filters in QUESTIONS:
+                console.print()
+                console.rule(Text(objective, style="bold"), align="left")
+                if filters:
+                    console.print(Text(f"filter: {filters}", style="dim"))
+                response = asyncio.run(ask(quarry, NAMESPACE, objective=objective, context=context, filters=filters))
+                show(response, console)
+    finally:
+        if data is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    console.print()
+    console.print(Text("Ask your own:", style="bold"))
+    program = Path(sys.argv[0])
+    keep = data or Path("quarry-data")
+    console.print(Text(f"  {program} demo --data {keep}" if data is None else f"  the index is kept in {keep}"))
+    console.print(Text(f"  {program} search {NAMESPACE} 'How do I parse command line options?' --data {keep}"))
+    console.print(Text(f"  {program} ingest my-notes ~/notes && {program} search my-notes 'What did we decide?'"))
+
+
+def index(quarry: engine.Engine) -> int:
+    """Documents indexed, with a progress bar over the modules."""
+    names = module_names()
+    count = 0
+    held: list[dict[str, Any]] = []
+    with progress_bar() as bar:
+        task = bar.add_task("Indexing the standard library's documentation", total=len(names), note="")
+        for name in names:
+            held += documents(name)
+            if len(held) >= 500 or name == names[-1]:
+                count += quarry.upsert(NAMESPACE, held, SCHEMA)
+                held = []
+            bar.update(task, advance=1, note=f"{count:,} documents")
+    if not count:
+        messages.print("No documentation found; this Python was built without docstrings.")
+    return count

@@ -1,0 +1,50 @@
+"""``quarry check``, ``quarry reindex`` and ``quarry backup``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from api.cli.opened import opened
+from api.cli.options import company_option, data_option
+from api.cli.output import FAILED, print_line, reports_errors
+
+
+@click.command()
+@data_option
+@company_option
+@reports_errors
+def check(data: Path | None, company: str) -> None:
+    """Read every row of every namespace and compare the indexes with it; exit status 1 when something is wrong."""
+    with opened(data, company) as quarry:
+        problems = quarry.check()
+        count = len(quarry.namespaces())
+    for problem in problems:
+        print_line(problem)
+    if problems:
+        sys.exit(FAILED)
+    print_line(f"{count} namespaces are sound")
+
+
+@click.command()
+@click.argument("namespace")
+@data_option
+@company_option
+@reports_errors
+def reindex(namespace: str, data: Path | None, company: str) -> None:
+    """Cut and embed every document of NAMESPACE anew."""
+    with opened(data, company) as quarry:
+        print_line(f"{quarry.reindex(namespace):,} documents indexed anew")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@data_option
+@reports_errors
+def backup(folder: Path, data: Path | None) -> None:
+    """Write a consistent copy of the data directory into the new FOLDER."""
+    with opened(data) as quarry:
+        quarry.backup(folder)
+    print_line(f"backup written to {folder}")

@@ -1,0 +1,113 @@
+"""The commands, run as a person runs them: in a process of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+NOTES = [
+    {"id": "1", "title": "Storm", "body": "The storm closed the harbour for three days in May.", "year": 2023},
+    {"id": "2", "title": "Timetable", "body": "The ferry to Ness sails at nine and at five.", "year": 2024},
+]
+SCHEMA = {"body": {"type": "string", "is_searchable": True}, "year": {"type": "int", "is_filterable": True}}
+
+
+def quarry(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("QUARRY_", "ANTHROPIC_"))}
+    return subprocess.run(
+        [sys.executable, "-c", "from api.cli.main import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment | {"QUARRY_DATA": str(data)},
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "notes.jsonl").write_text("".join(json.dumps(d) + "\n" for d in NOTES))
+    done = quarry(
+        "ingest", "notes", str(folder / "notes.jsonl"), "--schema", json.dumps(SCHEMA), data=folder / "data"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "2 documents in notes\n"
+    return folder / "data"
+
+
+def test_search_answers_on_stdout_and_reports_progress_on_stderr(notes: Path) -> None:
+    done = quarry("search", "notes", "When does the ferry to Ness sail?", data=notes)
+    assert done.returncode == 0
+    assert "nine and at five" in done.stdout
+    assert "[1]" in done.stdout
+    assert "Searching for" in done.stderr
+
+
+def test_search_can_print_json_and_take_a_filter(notes: Path) -> None:
+    done = quarry(
+        "search", "notes", "What happened to the harbour?", "--filter", '{"year": 2023}', "--json", data=notes
+    )
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "completed"
+    assert {r["id"] for r in answer["results"]} == {"1"}
+
+
+def test_a_stored_document_is_printed_as_it_was_sent(notes: Path) -> None:
+    assert json.loads(quarry("get", "notes", "2", data=notes).stdout) == NOTES[1]
+
+
+def test_namespaces_are_listed_with_sizes(notes: Path) -> None:
+    (entry,) = json.loads(quarry("namespaces", "--json", data=notes).stdout)
+    assert (entry["name"], entry["documents"]) == ("notes", 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["get", "notes", "9"], 1, "document_not_found"),
+        (["search", "nothing", "x"], 1, "namespace_not_found"),
+        (["search", "notes", "x", "--filter", '{"colour": 1}'], 1, "unknown_attribute"),
+        (["search", "notes", "x", "--filter", "{"], 2, "not a JSON object"),
+        (["ingest", "notes", "missing.jsonl"], 1, "no such file"),
+        (["delete", "notes"], 2, "Give document ids"),
+        (["nonsense"], 2, "No such command"),
+    ],
+)
+def test_a_mistake_is_one_line_and_an_exit_status(notes: Path, arguments: list[str], status: int, words: str) -> None:
+    done = quarry(*arguments, data=notes)
+    assert done.returncode == status
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_bad_document_is_named_by_file_and_line(tmp_path: Path) -> None:
+    file = tmp_path / "bad.jsonl"
+    file.write_text('{"id": "1"}\n{"id": 2}\n')
+    done = quarry("ingest", "notes", str(file), data=tmp_path / "data")
+    assert done.returncode == 1
+    assert "bad.jsonl:2" in done.stderr
+    assert quarry("namespaces", "--json", data=tmp_path / "data").stdout.strip() == "[]"
+
+
+def test_keys_are_made_shown_once_listed_and_revoked(tmp_path: Path) -> None:
+    raw = quarry("keys", "create", "laptop", "--scope", "search", data=tmp_path).stdout.strip()
+    (held,) = json.loads(quarry("keys", "list", "--json", data=tmp_path).stdout)
+    assert raw.startswith("qk_")
+    assert raw not in json.dumps(held)
+    assert held["scopes"] == ["search"]
+    assert quarry("keys", "revoke", held["id"], data=tmp_path).returncode == 0
+    assert json.loads(quarry("keys", "list", "--json", data=tmp_path).stdout) == []
+
+
+def test_upkeep_finds_nothing_wrong_and_a_backup_opens(notes: Path, tmp_path: Path) -> None:
+    assert quarry("check", data=notes).stdout == "1 namespaces are sound\n"
+    assert quarry("reindex", "notes", data=notes).stdout == "2 documents indexed anew\n"
+    assert quarry("backup", str(tmp_path / "copy"), data=notes).returncode == 0
+    assert json.loads(quarry("get", "notes", "1", data=tmp_path / "copy").stdout) == NOTES[0]
