@@ -18,6 +18,7 @@ from engine.errors import InvalidRequest
 from engine.ingest.pipeline import Ingest
 from engine.llm.claude import ClaudeModel
 from engine.llm.loop_thread import LoopThread
+from engine.llm.protocol import TokenUsage
 from engine.model.events import Event, StatusEvent
 from engine.model.observer import Observer
 from engine.model.search import SearchResponse
@@ -85,6 +86,10 @@ class Core:
     def model_problems(self) -> list[str]:
         """What is wrong with the key, the account or the models; empty without a model. Makes two small calls."""
         return [] if self._model is None else self._model.check()
+
+    def model_tokens(self) -> dict[str, TokenUsage]:
+        """Tokens used since opening, by model name."""
+        return {} if self._model is None else self._model.counters.tokens()
 
     def backup(self, target: Path) -> None:
         """Copy everything that is not derived into the new folder `target`, each namespace as of one commit."""
