@@ -47,7 +47,7 @@ from engine.errors import (
 from engine.facade import Engine, open
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.hits import Hit
-from engine.model.namespace import ApiKey, Namespace, NamespaceStats, Scope
+from engine.model.namespace import DEFAULT_COMPANY, ApiKey, Namespace, NamespaceStats, Scope
 from engine.model.observer import Observer
 from engine.model.schema import Attribute, AttributeType, Schema
 from engine.model.search import Clarification, Failure, Result, SearchRequest, SearchResponse
@@ -59,8 +59,10 @@ from engine.settings import (
     StorageSettings,
     VectorSettings,
 )
+from engine.storage.keys import KeyStore
 
 __all__ = [
+    "DEFAULT_COMPANY",
     "ApiKey",
     "ApiKeyNotFound",
     "Attribute",
@@ -85,6 +87,7 @@ __all__ = [
     "InvalidFilter",
     "InvalidRequest",
     "InvalidSchema",
+    "KeyStore",
     "ModelError",
     "ModelMisconfigured",
     "ModelOutputInvalid",

@@ -1,0 +1,169 @@
+"""What happens to every request before it is routed, and to every answer after.
+
+In this order: request id, cross-origin preflight, the path that routing works on, authentication of everything under
+``/v1``, rate limit; then the route; then headers, metrics and one line of log.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from typing import Any, cast
+from urllib.parse import quote, quote_from_bytes
+
+from litestar.response.base import ASGIResponse
+from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+
+from api.auth import KEY, authenticate
+from api.errors import rendered
+from api.schemas.errors import ApiError
+from api.service import CODE, REQUEST_ID, Service
+from engine import ApiKey
+
+SECURITY_HEADERS: Mapping[str, str] = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+CLIENT_GONE = 499
+UNMATCHED = "unmatched"
+KEYED = ("v1", "metrics")
+"""First path segments under which every request needs a key, whether there is such a route or not."""
+
+_DOCUMENT = re.compile(r"/v1/namespaces/([^/]+)/documents/(.+)", re.DOTALL)
+_OWN_ID = re.compile(rb"req_[A-Za-z0-9_-]{8,64}")
+_CLIENT_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
+_log = logging.getLogger("quarry.request")
+
+
+class Edge:
+    """The ASGI application around the router."""
+
+    def __init__(self, router: ASGIApp, service: Service) -> None:
+        self._router = router
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self._router(scope, receive, send)
+            return
+        begin = time.perf_counter()
+        headers = dict(scope["headers"])
+        request_id = request_id_for(headers)
+        state = scope["state"]
+        state[REQUEST_ID] = request_id
+        cors = self._cors(headers)
+        path = routing_path(scope)
+        status = CLIENT_GONE
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = _completed(message["headers"], request_id, cors)
+            await send(message)
+
+        try:
+            if scope["method"] == "OPTIONS" and cors and b"access-control-request-method" in headers:
+                await _preflight(send_with_headers)
+                return
+            if path.split("/", 2)[1] in KEYED:
+                key = authenticate(scope["headers"], self._service.engine.keys)
+                state[KEY] = key
+                self._service.rate.spend(key.id)
+            scope["path"] = path
+            await self._router(scope, receive, send_with_headers)
+        except ApiError as error:
+            answer = rendered(error, request_id)
+            state[CODE] = answer.code
+            response = ASGIResponse(body=answer.body, status_code=answer.status, headers=dict(answer.headers))
+            await response(scope, receive, send_with_headers)
+        finally:
+            self._report(scope, status, time.perf_counter() - begin, headers.get(b"x-request-id", b""))
+
+    def _cors(self, headers: Mapping[bytes, bytes]) -> dict[str, str]:
+        origins = self._service.settings.cors_origins
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if not origins or not origin:
+            return {}
+        if "*" not in origins and origin not in origins:
+            return {}
+        return {
+            "Access-Control-Allow-Origin": "*" if "*" in origins else origin,
+            "Access-Control-Allow-Methods": "GET, POST, DELETE",
+            "Access-Control-Allow-Headers": "Authorization, Content-Type, X-Request-Id",
+            "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",
+            "Access-Control-Max-Age": "600",
+            "Cross-Origin-Resource-Policy": "cross-origin",
+            "Vary": "Origin",
+        }
+
+    def _report(self, scope: HTTPScope, status: int, seconds: float, client_id: bytes) -> None:
+        state: dict[str, Any] = scope["state"]
+        route = cast("dict[str, Any]", scope).get("path_template", UNMATCHED)
+        key: ApiKey | None = state.get(KEY)
+        method = scope["method"] if route != UNMATCHED else "ANY"
+        self._service.metrics.request(method, route, status, seconds)
+        if not _log.isEnabledFor(logging.INFO):
+            return
+        fields = {
+            "request_id": state[REQUEST_ID],
+            "client_request_id": client_id.decode() if client_id and _CLIENT_ID.fullmatch(client_id) else None,
+            "method": scope["method"],
+            "route": route,
+            "status": status,
+            "ms": round(seconds * 1_000, 2),
+            "code": state.get(CODE),
+            "key_id": None if key is None else key.id,
+            "company": None if key is None else key.company_name,
+        }
+        _log.info("request", extra=fields)
+
+
+def request_id_for(headers: Mapping[bytes, bytes]) -> str:
+    """The id that a proxy gave, when it has our form, else a new one; any other incoming id is logged beside it."""
+    given = headers.get(b"x-request-id", b"")
+    return given.decode() if _OWN_ID.fullmatch(given) else f"req_{secrets.token_urlsafe(16)}"
+
+
+def routing_path(scope: HTTPScope) -> str:
+    """The path as it came, still percent-encoded, with a document's id made one segment.
+
+    Routers decode first, and then cannot tell ``a%2Fb`` from ``a/b``, nor keep ``a//b``. So routing works on the
+    undecoded path, handlers decode their parameters, and a slash inside an id is written ``%2F`` here.
+    """
+    raw = scope["raw_path"] or quote(scope["path"]).encode()
+    path = raw.decode() if raw.isascii() else quote_from_bytes(raw, safe="/%:@!$&'()*+,;=~-._")
+    path = path if path.startswith("/") else f"/{path}"
+    match = _DOCUMENT.fullmatch(path)
+    if match is None:
+        return path
+    namespace, document = match.groups()
+    if document == "delete":
+        if scope["method"] == "POST":
+            return path
+        # Only POST has a route of this name; to every other method it is a document called "delete".
+        document = "%64elete"
+    return f"/v1/namespaces/{namespace}/documents/{document.replace('/', '%2F')}"
+
+
+def _completed(given: Any, request_id: str, cors: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    headers: list[tuple[bytes, bytes]] = list(given)
+    present = {name.lower() for name, _ in headers}
+    for name, value in {**SECURITY_HEADERS, **cors, "X-Request-Id": request_id}.items():
+        encoded = name.lower().encode()
+        if encoded not in present:
+            headers.append((encoded, value.encode("latin-1")))
+    return headers
+
+
+async def _preflight(send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})

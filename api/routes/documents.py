@@ -1,0 +1,205 @@
+"""Documents: upload, get, delete."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+from litestar import delete, get, post
+from litestar.connection import Request
+from litestar.response.base import ASGIResponse
+
+from api.bodies import decode_body, receive_body
+from api.routes.answers import decoded, json_answer
+from api.schemas.documents import (
+    DOCUMENT_SCHEMA,
+    MAX_DOCUMENTS,
+    DeleteBody,
+    DeleteResponse,
+    UploadBody,
+    UploadResponse,
+)
+from api.schemas.errors import ApiError
+from api.schemas.operation import OPERATION, Operation
+from api.service import Service, service_of
+
+TAG = "Documents"
+LARGE = 256 * 1024
+"""Bodies from this size on are decoded in a thread: a megabyte takes some milliseconds."""
+
+_uploads = msgspec.json.Decoder(UploadBody)
+_deletions = msgspec.json.Decoder(DeleteBody)
+_DELETE_ERRORS = (
+    "invalid_json",
+    "invalid_request",
+    "namespace_not_found",
+    "payload_too_large",
+    "unsupported_media_type",
+)
+
+
+@post(
+    "/v1/namespaces/{namespace:str}/documents",
+    status_code=200,
+    opt={
+        OPERATION: Operation(
+            id="upload_documents",
+            tag=TAG,
+            summary="Upload documents",
+            description=(
+                "The whole request is stored or nothing of it. The namespace is made when it does not exist. "
+                f"At most {MAX_DOCUMENTS:,} documents a request."
+            ),
+            scope="write",
+            body=UploadBody,
+            answer=UploadResponse,
+            errors=(
+                "invalid_json",
+                "invalid_request",
+                "too_many_documents",
+                "invalid_document",
+                "invalid_schema",
+                "schema_conflict",
+                "payload_too_large",
+                "unsupported_media_type",
+                "overloaded",
+            ),
+            examples={
+                "documents": [{"id": "a-17", "title": "Quarterly report", "tags": ["finance"]}],
+                "schema": {"tags": {"type": "[]string", "is_filterable": True}},
+            },
+        )
+    },
+)
+async def upload_documents(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+    """Store documents; durable and findable when the answer is sent."""
+    name = decoded(namespace, "namespace")
+    service = service_of(request)
+    body = await receive_body(request, service.settings.upload_bytes, service.uploads)
+    upload = await _decode_upload(service, body)
+    # The buffer is gone from here on: what is held while storing are the decoded documents alone.
+    del body
+    if len(upload.documents) > MAX_DOCUMENTS:
+        message = f"A request holds at most {MAX_DOCUMENTS:,} documents, not {len(upload.documents):,}."
+        raise ApiError("too_many_documents", message, path="documents")
+    quarry = await service.engine_for(request)
+    # An upload that was begun is finished, also when the client has gone: the write is one transaction.
+    written = await asyncio.shield(
+        asyncio.ensure_future(service.write(lambda: quarry.upsert(name, upload.documents, upload.schema)))
+    )
+    return json_answer(UploadResponse(written))
+
+
+@get(
+    "/v1/namespaces/{namespace:str}/documents/{document_id:str}",
+    opt={
+        OPERATION: Operation(
+            id="get_document",
+            tag=TAG,
+            summary="Get a document",
+            description="Exactly as it was uploaded. The id is percent-decoded and may hold `/`.",
+            scope="read",
+            answer=DOCUMENT_SCHEMA,
+            errors=("invalid_request", "namespace_not_found", "document_not_found"),
+        )
+    },
+)
+async def get_document(request: Request[Any, Any, Any], namespace: str, document_id: str) -> ASGIResponse:
+    """One document by its id."""
+    name, wanted = decoded(namespace, "namespace"), decoded(document_id, "document_id")
+    quarry = await service_of(request).engine_for(request)
+    return json_answer(await service_of(request).read(lambda: quarry.get(name, wanted)))
+
+
+@get(
+    "/v1/namespaces/{namespace:str}/random_document",
+    opt={
+        OPERATION: Operation(
+            id="random_document",
+            tag=TAG,
+            summary="Get any document",
+            description="One, uniformly at random.",
+            scope="read",
+            answer=DOCUMENT_SCHEMA,
+            errors=("invalid_request", "namespace_not_found", "document_not_found"),
+        )
+    },
+)
+async def random_document(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+    """A look into a namespace."""
+    name = decoded(namespace, "namespace")
+    quarry = await service_of(request).engine_for(request)
+    return json_answer(await service_of(request).read(lambda: quarry.random_document(name)))
+
+
+@delete(
+    "/v1/namespaces/{namespace:str}/documents",
+    status_code=200,
+    opt={
+        OPERATION: Operation(
+            id="delete_documents",
+            tag=TAG,
+            summary="Delete documents",
+            description="By their ids, or by the ids of their roots. At most 10,000 ids.",
+            scope="write",
+            body=DeleteBody,
+            answer=DeleteResponse,
+            errors=_DELETE_ERRORS,
+            examples={"document_ids": ["a-17", "a-18"]},
+        )
+    },
+)
+async def delete_documents(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+    """Delete documents."""
+    return await _delete(request, namespace)
+
+
+@post(
+    "/v1/namespaces/{namespace:str}/documents/delete",
+    status_code=200,
+    opt={
+        OPERATION: Operation(
+            id="delete_documents_by_post",
+            tag=TAG,
+            summary="Delete documents through proxies",
+            description="As `DELETE …/documents`, for proxies that drop the body of a DELETE.",
+            scope="write",
+            body=DeleteBody,
+            answer=DeleteResponse,
+            errors=_DELETE_ERRORS,
+            examples={"root_document_ids": ["book-1"]},
+        )
+    },
+)
+async def delete_documents_by_post(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+    """Delete documents."""
+    return await _delete(request, namespace)
+
+
+async def _decode_upload(service: Service, body: bytearray) -> UploadBody:
+    try:
+        if len(body) < LARGE:
+            return decode_body(_uploads, body)
+        return await service.write(lambda: decode_body(_uploads, body))
+    finally:
+        service.uploads.free(len(body))
+
+
+async def _delete(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+    name = decoded(namespace, "namespace")
+    service = service_of(request)
+    asked = decode_body(_deletions, await receive_body(request, service.settings.body_bytes))
+    given = {
+        field: ids
+        for field, ids in (("document_ids", asked.document_ids), ("root_document_ids", asked.root_document_ids))
+        if not isinstance(ids, msgspec.UnsetType)
+    }
+    if len(given) != 1:
+        raise ApiError("invalid_request", "Give either `document_ids` or `root_document_ids`.")
+    ((field, ids),) = given.items()
+    if not 1 <= len(ids) <= MAX_DOCUMENTS:
+        raise ApiError("invalid_request", f"`{field}` holds 1 to {MAX_DOCUMENTS:,} ids.", path=field)
+    quarry = await service.engine_for(request)
+    removed = await asyncio.shield(asyncio.ensure_future(service.write(lambda: quarry.delete(name, **given))))
+    return json_answer(DeleteResponse(removed))

@@ -1,0 +1,110 @@
+"""Namespaces on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from api.schemas.wire import Timestamp, timestamp
+from engine import Namespace, NamespaceStats
+
+TypeName = Literal[
+    "string",
+    "int",
+    "uint",
+    "float",
+    "uuid",
+    "datetime",
+    "bool",
+    "[]string",
+    "[]int",
+    "[]uint",
+    "[]float",
+    "[]uuid",
+    "[]datetime",
+    "[]bool",
+    "json",
+]
+
+
+class AttributeObject(msgspec.Struct, frozen=True):
+    """Definition of one attribute."""
+
+    type: TypeName
+    is_searchable: Annotated[bool, msgspec.Meta(description="Its text is indexed for search.")]
+    is_filterable: Annotated[bool, msgspec.Meta(description="Filters may name it.")]
+
+
+class NamespaceObject(msgspec.Struct, frozen=True, kw_only=True):
+    """A collection of documents with a common schema."""
+
+    id: int
+    name: str
+    company_id: int
+    company_name: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    attributes_schema: dict[str, AttributeObject]
+
+    @classmethod
+    def of(cls, namespace: Namespace) -> NamespaceObject:
+        """As `namespace` looks on the wire."""
+        return cls(
+            id=namespace.id,
+            name=namespace.name,
+            company_id=namespace.company_id,
+            company_name=namespace.company_name,
+            created_at=timestamp(namespace.created_at),
+            updated_at=timestamp(namespace.updated_at),
+            attributes_schema={
+                name: AttributeObject(attribute.type.value, attribute.is_searchable, attribute.is_filterable)
+                for name, attribute in namespace.schema.attributes.items()
+            },
+        )
+
+
+class NamespaceList(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Namespaces by name. `next_cursor` is there when the request had a `limit`; null on the last page."""
+
+    results: list[NamespaceObject]
+    next_cursor: str | None | msgspec.UnsetType = msgspec.UNSET
+
+
+class NamespaceSize(msgspec.Struct, frozen=True, kw_only=True):
+    """How large one namespace is."""
+
+    name: str
+    document_count: int
+    passage_count: int
+    storage_bytes: int
+
+
+class CompanySize(msgspec.Struct, frozen=True, kw_only=True):
+    """How much the company stores: in all, and by namespace."""
+
+    document_count: int
+    passage_count: int
+    storage_bytes: int
+    results: list[NamespaceSize]
+
+    @classmethod
+    def of(cls, stats: list[NamespaceStats]) -> CompanySize:
+        """The sums over `stats`, and `stats` themselves."""
+        return cls(
+            document_count=sum(s.documents for s in stats),
+            passage_count=sum(s.passages for s in stats),
+            storage_bytes=sum(s.storage_bytes for s in stats),
+            results=[
+                NamespaceSize(
+                    name=s.name, document_count=s.documents, passage_count=s.passages, storage_bytes=s.storage_bytes
+                )
+                for s in stats
+            ],
+        )
+
+
+class NamespaceDeleted(msgspec.Struct, frozen=True):
+    """The namespace is gone, with its documents and sessions."""
+
+    deleted: bool = True

@@ -1,0 +1,142 @@
+"""Runs the server in this process: uvicorn, one process, because one process owns a data directory."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from api.app import create_app
+from api.logs import configure_logging
+from api.service import Service
+from api.settings import Settings
+
+HEADER_SECONDS = 20.0
+"""A connection that has begun a request must have sent its headers by then."""
+
+KEEP_ALIVE_SECONDS = 75
+"""Longer than proxies keep their connections, so that it is the proxy that ends them."""
+
+LAST_WORDS_SECONDS = 5.0
+"""How long an answer may take to leave after its search was ended."""
+
+
+def serve(settings: Settings) -> int:
+    """Serve until SIGINT or SIGTERM; print ``listening on http://HOST:PORT`` once requests are answered.
+
+    Told to stop, it takes no new connections, lets what runs go on for `shutdown_seconds`, and then ends open streams
+    with an ``error`` event.
+
+    Returns:
+        Exit code: 0 after an orderly end.
+
+    Raises:
+        QuarryError: the data directory could not be opened, or the key in the settings cannot be used.
+        SystemExit: the port could not be opened; the log says why.
+    """
+    configure_logging(settings.log_level, settings.log_format)
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        lifespan="on",
+        http=_protocol(),
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(settings.shutdown_seconds + LAST_WORDS_SECONDS) + 1,
+    )
+    server = _Server(config, app.state.service, settings.shutdown_seconds)
+    server.run()
+    return 0 if server.started else 1
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, service: Service, grace_seconds: float) -> None:
+        super().__init__(config)
+        self._service = service
+        self._grace_seconds = grace_seconds
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        # Opened here, so that an engine that cannot be opened raises its own error and not a failed lifespan.
+        await self._service.open()
+        await super().serve(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        with super().capture_signals():
+            yield
+            # uvicorn would raise the signal again and so end the process with it; an orderly end is no failure.
+            self._captured_signals.clear()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            sys.stdout.write(f"listening on http://{shown}:{port}\n")
+            sys.stdout.flush()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._service.stopping.set()
+        ending = asyncio.get_running_loop().call_later(self._grace_seconds, self._service.closing.set)
+        await super().shutdown(sockets)
+        ending.cancel()
+
+
+class _TimedHeaders(asyncio.Protocol):
+    """Closes a connection that dawdles over its headers (slow loris). Put in front of one of uvicorn's protocols."""
+
+    cycle: Any
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
+            self._watch()
+        super().data_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        self._deadline = self.loop.call_later(HEADER_SECONDS, self._expire, self.cycle)
+
+    def _expire(self, before: object) -> None:
+        self._deadline = None
+        # A request that has begun since then has its headers: its cycle is another one.
+        if self.cycle is before and not self.transport.is_closing():
+            self.transport.close()
+
+
+def _protocol() -> type[asyncio.Protocol]:
+    """The fastest HTTP protocol that is installed, with a time limit on headers, which uvicorn does not have."""
+    try:
+        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+    except ImportError:
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+
+        class TimedH11(_TimedHeaders, H11Protocol):  # pyright: ignore[reportIncompatibleMethodOverride]
+            """In pure Python."""
+
+        return TimedH11
+
+    class TimedHttpTools(_TimedHeaders, HttpToolsProtocol):  # pyright: ignore[reportIncompatibleMethodOverride]
+        """In C."""
+
+    return TimedHttpTools

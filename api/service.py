@@ -1,0 +1,117 @@
+"""What the routes of one server share: the engine as each company sees it, worker threads, limits and metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from litestar.connection import Request
+
+import engine
+from api.auth import KEY
+from api.limits import RateLimit, SearchSlots, UploadMemory
+from api.metrics import Metrics
+from api.settings import Settings
+
+T = TypeVar("T")
+
+READERS = 8
+WRITERS = 2
+REQUEST_ID = "request_id"
+CODE = "code"
+"""Where the state of a request keeps its id, and the error code of its answer for the log."""
+
+
+class Service:
+    """Opened before the first request and closed after the last.
+
+    Uploads have threads of their own: while they are written, reads go on.
+
+    Attributes:
+        stopping: set when the server was told to stop; no new work should come.
+        closing: set when the server gives up the searches that still run.
+        measured_at: when the sizes of namespaces were last read for the metrics; a monotonic clock.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.rate = RateLimit(settings.rate_limit)
+        self.slots = SearchSlots(settings.key_searches, settings.searches)
+        self.uploads = UploadMemory(settings.upload_memory_bytes)
+        self.stopping = asyncio.Event()
+        self.closing = asyncio.Event()
+        self.measured_at = -math.inf
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="read")
+        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="write")
+        self._engine: engine.Engine | None = None
+        self._companies: dict[str, engine.Engine] = {}
+        self.metrics.watch("quarry_searches", "Searches under way.", lambda: self.slots.running)
+        self.metrics.watch("quarry_upload_bytes", "Bytes of uploads in memory.", lambda: self.uploads.held)
+
+    async def open(self) -> None:
+        """Open the data directory, unless it is open. Raises what `engine.open` raises."""
+        if self._engine is not None:
+            return
+        settings = self.settings
+        opened = await self.read(
+            lambda: engine.open(
+                settings.data, embedder=settings.embedder, settings=settings.engine_settings(), observer=self.metrics
+            )
+        )
+        self._engine = opened
+        self._companies[opened.company] = opened
+        if settings.api_key is not None:
+            opened.keys.register_root(settings.api_key)
+
+    async def close(self) -> None:
+        """End what still runs, save and release the data directory."""
+        self.closing.set()
+        if self._engine is not None:
+            await self.write(self._engine.close)
+        self._readers.shutdown(wait=True)
+        self._writers.shutdown(wait=True)
+
+    @property
+    def engine(self) -> engine.Engine:
+        """The engine as the default company sees it. Raises `EngineClosed` before `open`."""
+        if self._engine is None:
+            raise engine.EngineClosed
+        return self._engine
+
+    async def engine_for(self, request: Request[Any, Any, Any]) -> engine.Engine:
+        """The engine as the company of the request's key sees it."""
+        name = key_of(request).company_name
+        if name not in self._companies:
+            self._companies[name] = await self.read(lambda: self.engine.for_company(name))
+        return self._companies[name]
+
+    def companies(self) -> list[engine.Engine]:
+        """The companies that have been seen since the start."""
+        return list(self._companies.values())
+
+    async def read(self, call: Callable[[], T]) -> T:
+        """Run a blocking call that does not write documents."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, call)
+
+    async def write(self, call: Callable[[], T]) -> T:
+        """Run a blocking call that writes documents, or decodes large bodies."""
+        return await asyncio.get_running_loop().run_in_executor(self._writers, call)
+
+
+def key_of(request: Request[Any, Any, Any]) -> engine.ApiKey:
+    """The key that the request was authenticated with."""
+    return request.scope["state"][KEY]
+
+
+def request_id_of(request: Request[Any, Any, Any]) -> str:
+    """The id of the request."""
+    return request.scope["state"][REQUEST_ID]
+
+
+def service_of(request: Request[Any, Any, Any]) -> Service:
+    """The service of the application that the request came to."""
+    return request.app.state.service

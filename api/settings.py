@@ -1,0 +1,240 @@
+"""The settings of the server and the command line: the only reader of the environment.
+
+A setting is a field of `Settings` and a row of `SETTINGS`; the table in ``docs/operations.md`` is tested against them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import msgspec
+
+from engine import BudgetSettings, EngineSettings, ModelSettings, StorageSettings
+
+MEBIBYTE = 1024 * 1024
+
+
+class SettingsError(ValueError):
+    """A setting cannot be used; the message names it and says what it takes, never the value of a secret."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a server needs to know to start. `SETTINGS` says what each field means."""
+
+    data: Path = Path("quarry-data")
+    host: str = "127.0.0.1"
+    port: int = 8000
+    api_key: str | None = None
+    embedder: str = "wordllama"
+    agent: Literal["auto", "offline", "claude"] = "auto"
+    model: str = ModelSettings().model
+    fast_model: str = ModelSettings().fast_model
+    anthropic_api_key: str | None = None
+    anthropic_base_url: str | None = None
+    session_hours: float = 24.0
+    memory_limit: str = StorageSettings().memory_limit
+    soft_seconds: float = BudgetSettings().soft_seconds
+    hard_seconds: float = BudgetSettings().hard_seconds
+    rate_limit: int = 0
+    key_searches: int = 0
+    searches: int = 256
+    upload_bytes: int = 256 * MEBIBYTE
+    body_bytes: int = MEBIBYTE
+    upload_memory_bytes: int = 1024 * MEBIBYTE
+    heartbeat_seconds: float = 15.0
+    shutdown_seconds: float = 10.0
+    cors_origins: tuple[str, ...] = ()
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] = "json"
+
+    def engine_settings(self) -> EngineSettings:
+        """The part that concerns the engine."""
+        return EngineSettings(
+            agent=self.agent,
+            session_hours=self.session_hours,
+            storage=StorageSettings(memory_limit=self.memory_limit),
+            budget=BudgetSettings(soft_seconds=self.soft_seconds, hard_seconds=self.hard_seconds),
+            llm=ModelSettings(
+                model=self.model,
+                fast_model=self.fast_model,
+                api_key=self.anthropic_api_key,
+                base_url=self.anthropic_base_url,
+            ),
+        )
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """How one field of `Settings` is read from the environment.
+
+    Attributes:
+        parse: turns the variable's text into the field's value; raises `ValueError` with what it takes.
+        secret: the value is never shown.
+    """
+
+    variable: str
+    field: str
+    parse: Callable[[str], Any]
+    meaning: str
+    secret: bool = False
+
+    def default(self) -> str:
+        """The default as a reader would type it; empty for none."""
+        value = getattr(Settings(), self.field)
+        if value is None:
+            return ""
+        if isinstance(value, tuple):
+            return ",".join(cast("tuple[str, ...]", value))
+        if isinstance(value, float):
+            return f"{value:g}"
+        return str(value)
+
+
+def _text(raw: str) -> str:
+    return raw
+
+
+def _choice(*names: str) -> Callable[[str], str]:
+    def parse(raw: str) -> str:
+        if raw.lower() not in names:
+            raise ValueError(f"one of {', '.join(names)}")
+        return raw.lower()
+
+    return parse
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def parse(raw: str) -> int:
+        try:
+            value = int(raw)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise ValueError(f"a whole number from {least:,} to {most:,}")
+        return value
+
+    return parse
+
+
+def _number(least: float, most: float) -> Callable[[str], float]:
+    def parse(raw: str) -> float:
+        try:
+            value = float(raw)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise ValueError(f"a number from {least:g} to {most:g}")
+        return value
+
+    return parse
+
+
+def _origins(raw: str) -> tuple[str, ...]:
+    origins = tuple(part.strip().rstrip("/") for part in raw.split(",") if part.strip())
+    if any(origin != "*" and not origin.startswith(("http://", "https://")) for origin in origins):
+        raise ValueError("origins such as https://app.example.com, separated by commas, or *")
+    return origins
+
+
+_LARGE = 1024 * 1024 * MEBIBYTE
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("QUARRY_DATA", "data", Path, "Data directory; made when it does not exist."),
+    Setting("QUARRY_HOST", "host", _text, "Address to listen on; `0.0.0.0` for every interface."),
+    Setting("QUARRY_PORT", "port", _whole(0, 65_535), "Port to listen on; 0 takes a free one."),
+    Setting(
+        "QUARRY_API_KEY",
+        "api_key",
+        _text,
+        "An admin key of company `default` for as long as the server runs; at least 8 characters.",
+        secret=True,
+    ),
+    Setting("QUARRY_EMBEDDER", "embedder", _text, "`wordllama` or `sentence-transformers:NAME`."),
+    Setting(
+        "QUARRY_AGENT",
+        "agent",
+        _choice("auto", "offline", "claude"),
+        "`auto` uses Claude where `ANTHROPIC_API_KEY` is set, else the offline agent.",
+    ),
+    Setting("QUARRY_MODEL", "model", _text, "Claude model that plans, judges and writes."),
+    Setting("QUARRY_FAST_MODEL", "fast_model", _text, "Claude model that reads passages."),
+    Setting("ANTHROPIC_API_KEY", "anthropic_api_key", _text, "Key of the Claude service.", secret=True),
+    Setting("ANTHROPIC_BASE_URL", "anthropic_base_url", _text, "Another address of the Claude service."),
+    Setting(
+        "QUARRY_SESSION_HOURS", "session_hours", _number(0.0, 8_760), "Life of a search session after its last use."
+    ),
+    Setting("QUARRY_MEMORY_LIMIT", "memory_limit", _text, "Memory that the database of one namespace may use."),
+    Setting(
+        "QUARRY_SOFT_SECONDS", "soft_seconds", _number(0.1, 3_600), "A search stops looking and answers after this."
+    ),
+    Setting("QUARRY_HARD_SECONDS", "hard_seconds", _number(0.1, 3_600), "A search fails after this."),
+    Setting("QUARRY_RATE_LIMIT", "rate_limit", _whole(0, 1_000_000), "Requests a minute for each key; 0 for no limit."),
+    Setting(
+        "QUARRY_KEY_SEARCHES", "key_searches", _whole(0, 100_000), "Searches at once for each key; 0 for no limit."
+    ),
+    Setting("QUARRY_SEARCHES", "searches", _whole(0, 100_000), "Searches at once of all keys; 0 for no limit."),
+    Setting("QUARRY_UPLOAD_BYTES", "upload_bytes", _whole(1, _LARGE), "Largest body of an upload."),
+    Setting("QUARRY_BODY_BYTES", "body_bytes", _whole(1, _LARGE), "Largest body of any other request."),
+    Setting(
+        "QUARRY_UPLOAD_MEMORY_BYTES",
+        "upload_memory_bytes",
+        _whole(1, _LARGE),
+        "Bodies of uploads held at once, of all keys; beyond it uploads get 503.",
+    ),
+    Setting(
+        "QUARRY_HEARTBEAT_SECONDS",
+        "heartbeat_seconds",
+        _number(0.01, 3_600),
+        "Silence in a stream before a comment line.",
+    ),
+    Setting(
+        "QUARRY_SHUTDOWN_SECONDS",
+        "shutdown_seconds",
+        _number(0.0, 3_600),
+        "How long running searches may go on after the server was told to stop.",
+    ),
+    Setting(
+        "QUARRY_CORS_ORIGINS",
+        "cors_origins",
+        _origins,
+        "Origins that browsers may call from, by commas; none by default.",
+    ),
+    Setting(
+        "QUARRY_LOG_LEVEL",
+        "log_level",
+        _choice("debug", "info", "warning", "error"),
+        "Least severe line that is logged.",
+    ),
+    Setting(
+        "QUARRY_LOG_FORMAT", "log_format", _choice("json", "console"), "One JSON object a line, or text for people."
+    ),
+)
+
+
+def from_environment(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+    """Settings from environment variables; an empty variable counts as not set.
+
+    Args:
+        environment: None reads that of the process.
+        overrides: fields of `Settings` that go before the environment, such as options of a command; None is ignored.
+
+    Raises:
+        SettingsError: names the variable and what it takes.
+    """
+    source = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    for setting in SETTINGS:
+        raw = source.get(setting.variable, "").strip()
+        if not raw:
+            continue
+        try:
+            values[setting.field] = setting.parse(raw)
+        except ValueError as error:
+            raise SettingsError(f"{setting.variable} takes {error}, not {raw!r}.") from error
+    values |= {name: value for name, value in overrides.items() if value is not None}
+    settings = Settings(**values)
+    if settings.soft_seconds > settings.hard_seconds:
+        raise SettingsError("QUARRY_SOFT_SECONDS must not be larger than QUARRY_HARD_SECONDS.")
+    return settings
