@@ -1,0 +1,162 @@
+"""The lexical index of one namespace: the writing side, and readers of what is committed.
+
+Derived from the database: a damaged or outdated index says so when it is opened, and is filled again by the caller.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.errors import CorruptData, QuarryError, StorageError
+from engine.lexical import native
+from engine.lexical.analyzer import DEFAULT_LANGUAGE, indexable, language_of, text_analyzer
+from engine.lexical.footprint import Applied, check_files, read_applied, remove_leftovers, write_applied
+from engine.lexical.native import FORMAT, Index, Searcher, Writer, translated
+from engine.lexical.reader import LexicalQuery, LexicalReader
+from engine.model.hits import Labels
+
+__all__ = ["LexicalIndex", "LexicalPassage", "LexicalQuery", "LexicalReader"]
+
+HEAP_BYTES = 50_000_000
+"""Of the one indexing thread; a second one gains nothing, since Python feeds it, and makes more segments to search."""
+
+
+class LexicalPassage(NamedTuple):
+    """What is indexed of a passage; `label` in ``[0, 2**63)``, never reused."""
+
+    label: int
+    header: str
+    body: str
+
+
+class LexicalIndex:
+    """BM25 over headers and bodies. One thread writes at a time; readers go on meanwhile and keep their snapshot.
+
+    An error while writing leaves what was committed before. The caller may write again, or `clear` and replay.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Use `open`."""
+        self._folder = folder
+        self._applied = Applied(FORMAT, 0, 0, 0, ())
+        self._writer: Writer | None = None
+        with translated("be opened"):
+            folder.mkdir(parents=True, exist_ok=True)
+            remove_leftovers(folder)
+            self._index: Index = native.open_index(str(folder), text_analyzer(DEFAULT_LANGUAGE))
+
+    @classmethod
+    def open(cls, folder: Path) -> tuple[LexicalIndex, int]:
+        """The index in `folder` (made when there is none) and the journal sequence that it holds; 0 is nothing.
+
+        Raises:
+            CorruptData: damaged, older than its side file, or of another format. Delete the folder and open again.
+        """
+        applied = read_applied(folder)
+        if applied is None:
+            # Nothing was ever finished here; what lies in the folder is the start of a first commit.
+            shutil.rmtree(folder, ignore_errors=True)
+            return cls(folder), 0
+        if applied.format != FORMAT:
+            raise CorruptData("The lexical index has another format.")
+        check_files(folder, applied)
+        try:
+            index = cls(folder)
+        except StorageError as error:
+            raise CorruptData("The lexical index cannot be opened.") from error
+        index._applied = applied
+        return index, applied.seq
+
+    def apply(self, added: Sequence[LexicalPassage], removed: Labels | Sequence[int], seq: int) -> None:
+        """Remove, then add, in one commit; readers made afterwards see all of it. Doing it twice changes nothing.
+
+        Args:
+            added: a label that is there already is replaced.
+            removed: unknown ones are ignored.
+            seq: journal sequence that the index holds then.
+
+        Raises:
+            StorageError: nothing of it is in the index.
+            CorruptData: the index lost documents; `clear` it and replay.
+        """
+        known = self._applied.next_label
+        gone = [int(label) for label in removed] + [passage.label for passage in added if passage.label < known]
+        languages = set(self._applied.languages)
+        try:
+            with translated("be written"):
+                before = self._searcher()
+                kept = before.num_docs - _count(before, gone)
+                writer = self._open_writer()
+                for label in gone:
+                    writer.delete_documents_by_term(native.LABEL, label)
+                for label, header, body in added:
+                    language = language_of(body)
+                    languages.add(language)
+                    document = native.make_document(label, indexable(header, language), indexable(body, language))
+                    writer.add_document(document)
+                opstamp = writer.commit()
+                self._index.reload()
+        except BaseException:
+            self._roll_back()
+            raise
+        expected = kept + len({passage.label for passage in added})
+        if self._searcher().num_docs != expected:
+            raise CorruptData("The lexical index lost documents.")
+        next_label = max((passage.label + 1 for passage in added), default=0)
+        self._applied = Applied(
+            FORMAT, seq, opstamp, max(known, next_label), tuple(sorted(languages - {DEFAULT_LANGUAGE}))
+        )
+        with translated("be written"):
+            write_applied(self._folder, self._applied)
+
+    def clear(self) -> None:
+        """Begin again with an empty index, whatever state this one is in; readers keep what they saw."""
+        self._drop_writer()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        # The old index object stays with its readers; its files are gone but still mapped.
+        fresh = LexicalIndex(self._folder)
+        self._index, self._applied = fresh._index, fresh._applied
+
+    def reader(self) -> LexicalReader:
+        """A snapshot of what is committed."""
+        return LexicalReader(self._searcher(), self._applied.languages)
+
+    def close(self) -> None:
+        """Wait for merges and let go of the folder's lock. The index cannot be written afterwards."""
+        self._drop_writer()
+
+    def _searcher(self) -> Searcher:
+        return self._index.searcher()
+
+    def _open_writer(self) -> Writer:
+        if self._writer is None:
+            self._writer = self._index.writer(heap_size=HEAP_BYTES, num_threads=1)
+        return self._writer
+
+    def _roll_back(self) -> None:
+        """After any exception: whatever was added since the last commit must not go into the next one."""
+        if self._writer is None:
+            return
+        try:
+            with translated("be rolled back"):
+                self._writer.rollback()
+        except QuarryError:
+            self._drop_writer()
+
+    def _drop_writer(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with contextlib.suppress(QuarryError), translated("finish merging"):
+                writer.wait_merging_threads()
+
+
+def _count(searcher: Searcher, labels: Sequence[int]) -> int:
+    """How many of `labels` have a passage."""
+    if not labels or searcher.num_docs == 0:
+        return 0
+    query = native.among(labels, few=len(labels) <= 1_000)
+    return searcher.search(query, 1, count=True).count or 0

@@ -1,0 +1,160 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import CorruptData, StorageError
+from engine.lexical.index import LexicalIndex, LexicalPassage, LexicalQuery
+
+NONE = np.empty(0, np.int64)
+PASSAGES = [
+    LexicalPassage(1, "Harbour news", "The ferry left the harbour at noon."),
+    LexicalPassage(2, "Weather", "Storms closed the harbour."),
+    LexicalPassage(3, "Ferry timetable", "Departures every hour."),
+    LexicalPassage(4, "Sport", "The match ended in a draw."),
+]
+
+
+def labels(index: LexicalIndex, text: str, k: int = 10) -> list[int]:
+    return index.reader().search(LexicalQuery(text), k).labels.tolist()
+
+
+@pytest.fixture
+def index(tmp_path: Path):
+    index, seq = LexicalIndex.open(tmp_path / "lexical")
+    assert seq == 0
+    index.apply(PASSAGES, NONE, 1)
+    yield index
+    index.close()
+
+
+def test_words_are_found_in_header_and_body(index: LexicalIndex) -> None:
+    assert set(labels(index, "ferries")) == {1, 3}
+
+
+def test_the_passage_with_more_of_the_rare_words_comes_first(index: LexicalIndex) -> None:
+    assert labels(index, "closed by storms at noon")[0] == 2
+
+
+def test_a_header_weight_of_zero_leaves_headers_out(index: LexicalIndex) -> None:
+    assert index.reader().search(LexicalQuery("ferry", header_weight=0.0), 10).labels.tolist() == [1]
+
+
+def test_a_higher_header_weight_prefers_headers(index: LexicalIndex) -> None:
+    assert index.reader().search(LexicalQuery("ferry", header_weight=5.0), 1).labels.tolist() == [3]
+
+
+def test_scores_never_increase_and_k_bounds_the_result(index: LexicalIndex) -> None:
+    found = index.reader().search(LexicalQuery("the ferry harbour draw"), 3)
+    assert len(found) == 3
+    assert (np.diff(found.scores) <= 0).all()
+
+
+def test_equal_passages_tie_to_the_smaller_label(index: LexicalIndex) -> None:
+    index.apply([LexicalPassage(n, "", "quokka spotted") for n in range(30, 10, -1)], NONE, 2)
+    assert labels(index, "quokka", 5) == [11, 12, 13, 14, 15]
+
+
+def test_removed_passages_do_not_return(index: LexicalIndex) -> None:
+    index.apply([], np.array([1], np.int64), 2)
+    assert labels(index, "ferry") == [3]
+
+
+def test_a_label_that_is_added_again_is_replaced(index: LexicalIndex) -> None:
+    index.apply([LexicalPassage(1, "", "Lighthouse keepers")], NONE, 2)
+    assert labels(index, "ferry") == [3]
+    assert labels(index, "lighthouse") == [1]
+    assert index.reader().num_passages == 4
+
+
+def test_applying_a_change_twice_changes_nothing(index: LexicalIndex) -> None:
+    for _ in range(2):
+        index.apply([LexicalPassage(7, "", "Tide tables")], np.array([2], np.int64), 2)
+    assert index.reader().num_passages == 4
+    assert set(labels(index, "tide harbour")) == {1, 7}
+
+
+def test_a_reader_keeps_its_snapshot(index: LexicalIndex) -> None:
+    before = index.reader()
+    index.apply([], np.array([1, 3], np.int64), 2)
+    assert set(before.search(LexicalQuery("ferry"), 10).labels.tolist()) == {1, 3}
+    assert before.num_passages == 4
+
+
+def test_reopening_gives_the_same_answers_and_the_applied_sequence(tmp_path: Path) -> None:
+    index, _ = LexicalIndex.open(tmp_path / "lexical")
+    index.apply(PASSAGES, NONE, 7)
+    first = index.reader().search(LexicalQuery("ferry harbour"), 10)
+    index.close()
+    again, seq = LexicalIndex.open(tmp_path / "lexical")
+    second = again.reader().search(LexicalQuery("ferry harbour"), 10)
+    again.close()
+    assert seq == 7
+    assert first.labels.tolist() == second.labels.tolist()
+    assert first.scores.tolist() == second.scores.tolist()
+
+
+def test_a_cleared_index_is_empty_and_takes_passages_again(index: LexicalIndex) -> None:
+    before = index.reader()
+    index.clear()
+    assert index.reader().num_passages == 0
+    index.apply(PASSAGES[:1], NONE, 9)
+    assert labels(index, "ferry") == [1]
+    assert set(before.search(LexicalQuery("ferry"), 10).labels.tolist()) == {1, 3}
+
+
+@pytest.mark.parametrize("text", ["", "   ", "?!", "\x00", "zebra"])
+def test_a_text_without_a_known_word_finds_nothing(index: LexicalIndex, text: str) -> None:
+    assert labels(index, text) == []
+
+
+def test_nothing_is_wanted_and_nothing_is_allowed_give_nothing(index: LexicalIndex) -> None:
+    reader = index.reader()
+    assert len(reader.search(LexicalQuery("ferry"), 0)) == 0
+    assert len(reader.search(LexicalQuery("ferry"), 5, allowed=NONE)) == 0
+    with pytest.raises(ValueError, match="k must be"):
+        reader.search(LexicalQuery("ferry"), -1)
+
+
+def test_an_empty_index_finds_nothing(tmp_path: Path) -> None:
+    index, _ = LexicalIndex.open(tmp_path / "lexical")
+    assert labels(index, "ferry") == []
+
+
+def test_query_syntax_is_only_words(index: LexicalIndex) -> None:
+    assert labels(index, 'label:1 OR "ferry" -harbour *') == labels(index, "label 1 or ferry harbour")
+
+
+def test_hundreds_of_words_keep_the_rarest(index: LexicalIndex) -> None:
+    filler = [LexicalPassage(100 + n, "", " ".join(f"w{n // 2}x{m}" for m in range(8)) + " the") for n in range(20)]
+    index.apply([*filler, LexicalPassage(200, "", "zyzzyva the")], NONE, 2)
+    text = " ".join(passage.body for passage in filler) + " the zyzzyva"
+    assert 200 in labels(index, text, 50)
+
+
+def test_one_character_of_an_unspaced_script_is_found_inside_and_at_the_end_of_runs(index: LexicalIndex) -> None:
+    index.apply(
+        [LexicalPassage(50, "", "黑猫睡觉"), LexicalPassage(51, "", "一只猫"), LexicalPassage(52, "", "狗")], NONE, 2
+    )
+    assert set(labels(index, "猫")) == {50, 51}
+
+
+def test_idf_grows_with_rarity_and_unknown_terms_are_left_out(index: LexicalIndex) -> None:
+    idf = index.reader().idf(["harbour", "noon", "zebra"])
+    assert idf["noon"] > idf["harbour"] > 0
+    assert "zebra" not in idf
+
+
+def test_a_poisoned_batch_is_refused_and_does_not_leak_into_the_next_commit(index: LexicalIndex) -> None:
+    poison = LexicalPassage(61, "", 5)  # type: ignore[arg-type]
+    with pytest.raises((StorageError, CorruptData, TypeError, AttributeError)):
+        index.apply([LexicalPassage(60, "", "albatross"), poison], NONE, 2)
+    index.apply([LexicalPassage(62, "", "pelican")], NONE, 3)
+    assert labels(index, "albatross pelican") == [62]
+    assert index.reader().num_passages == 5
+
+
+def test_a_label_beyond_the_index_is_refused_and_what_was_there_stays(index: LexicalIndex) -> None:
+    with pytest.raises(StorageError):
+        index.apply([LexicalPassage(2**70, "", "albatross")], NONE, 2)
+    assert index.reader().num_passages == 4
