@@ -21,6 +21,7 @@ from api.cli.stdlib_docs import SCHEMA, documents, module_names
 from api.settings import from_environment
 
 NAMESPACE = "python-docs"
+SHOWN = 4
 QUESTIONS: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
     (
         "How do I run a blocking function without stopping the event loop?",
@@ -62,7 +63,7 @@ def demo(data: Path | None) -> None:
                 if filters:
                     console.print(Text(f"filter: {filters}", style="dim"))
                 response = asyncio.run(ask(quarry, NAMESPACE, objective=objective, context=context, filters=filters))
-                show(response, console)
+                show(response, console, most=SHOWN)
     finally:
         if data is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -70,7 +71,8 @@ def demo(data: Path | None) -> None:
     console.print(Text("Ask your own:", style="bold"))
     program = Path(sys.argv[0])
     keep = data or Path("quarry-data")
-    console.print(Text(f"  {program} demo --data {keep}" if data is None else f"  the index is kept in {keep}"))
+    if data is None:
+        console.print(Text(f"  {program} demo --data {keep}    # keeps the index"))
     console.print(Text(f"  {program} search {NAMESPACE} 'How do I parse command line options?' --data {keep}"))
     console.print(Text(f"  {program} ingest my-notes ~/notes && {program} search my-notes 'What did we decide?'"))
 

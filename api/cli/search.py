@@ -95,8 +95,8 @@ def _ask_back(response: SearchResponse) -> str:
     return asked.options[int(answer) - 1] if answer.isdigit() and 0 < int(answer) <= len(asked.options) else answer
 
 
-def show(response: SearchResponse, console: Console) -> None:
-    """Synthesis, then each result with its excerpts, as a person reads them."""
+def show(response: SearchResponse, console: Console, *, most: int | None = None) -> None:
+    """Synthesis, then the first `most` results with their excerpts, as a person reads them; None shows all."""
     if response.error is not None:
         console.print(Text(f"The search failed: {response.error.message}"))
         return
@@ -106,11 +106,13 @@ def show(response: SearchResponse, console: Console) -> None:
             console.print(Text(f"  - {option}"))
         return
     console.print(Text(response.synthesis))
-    for number, result in enumerate(response.results, 1):
+    for number, result in enumerate(response.results[:most], 1):
         console.print()
         console.print(Text.assemble((f"[{number}] ", "bold"), (result.id, "bold cyan"), f"  {result.finding}"))
         for excerpt in result.excerpts:
             console.print(Text(f"    “{excerpt}”", style="dim"))
+    if most is not None and len(response.results) > most:
+        console.print(Text(f"\n… and {len(response.results) - most} more results", style="dim"))
     console.print()
     console.print(
         Text(f"{response.documents_scanned} documents scanned, {response.queries_executed} queries", style="dim")
