@@ -240,12 +240,17 @@ class Engine:
         self._core.backend.maintain(self.namespace(namespace).id)
 
     def check(self) -> list[str]:
-        """What is wrong with the company's data, one readable line a fault; empty when all is well."""
-        return [
+        """What is wrong with the company's data, one readable line a fault; empty when all is well.
+
+        Where searches use a language model, each model is asked a few tokens' worth; a key, account or model name
+        that does not work is a fault too.
+        """
+        damaged = [
             f"{record.name}: {problem}"
             for record in self.namespaces()
             for problem in self._core.backend.verify(record.id)
         ]
+        return damaged + self._core.model_problems()
 
     def backup(self, path: str | Path) -> None:
         """Write a consistent copy of all companies' data into the new folder `path`, while searches and writes go on."""

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-from engine.agent.claude.fence import Fence, one_line
+from engine.agent.claude.fence import one_line
 from engine.agent.claude.hygiene import clean
 from engine.agent.claude.question import NumberedBlocks, question_lines, sub_question_lines
 from engine.agent.claude.turn import ModelTurn, Skipped, StepSpec
@@ -23,7 +23,6 @@ UNREAD_BLOCKS = 6
 _QUESTION = 300
 _OPTION = 120
 _CONTEXT = 4_000
-_VALUES_SHOWN = 20
 
 SPEC = StepSpec(step="clarify", prompt="clarify", max_tokens=2_000, cap_s=10.0, keep_s=25.0)
 
@@ -49,7 +48,7 @@ class ClaudeClarifier:
         fence, blocks = self._turn.fence(), NumberedBlocks()
         asked = (*question_lines(question, fence, context=_CONTEXT), *sub_question_lines(plan, fence))
         evidence = [_readable(item) for item in evidence[:MAX_EVIDENCE]]
-        shown = (*blocks.evidence_lines(evidence, fence), *self._value_lines(fence))
+        shown = blocks.evidence_lines(evidence, fence)
         user = (fence.around("Question", asked), fence.around("Evidence", shown), "Decide whether to ask back.")
         try:
             reply = await self._turn.ask(SPEC, ClarifyReply, user)
@@ -57,15 +56,6 @@ class ClaudeClarifier:
             self._turn.fell_back(SPEC.step, error, silent=True)
             return await self._twin.clarify(question, plan, evidence)
         return self._checked(reply, evidence)
-
-    def _value_lines(self, fence: Fence) -> tuple[str, ...]:
-        if self._turn.corpus is None:
-            return ()
-        return tuple(
-            f"Values of {fence.line(values.attribute, 128)}: "
-            + ", ".join(fence.line(str(value), 80) for value, _ in values.values[:_VALUES_SHOWN])
-            for values in self._turn.corpus.values
-        )
 
     def _checked(self, reply: ClarifyReply, evidence: Sequence[Evidence]) -> ClarificationDraft | None:
         if not reply.needed:
@@ -95,14 +85,16 @@ class ClaudeClarifier:
         return ClarificationDraft(Clarification(question, options), {option: narrowing[option] for option in options})
 
     def _values(self, evidence: Sequence[Evidence]) -> dict[str, tuple[str, str]]:
-        """Text values of filterable attributes, case folded, with attribute and value as stored."""
+        """Text values of filterable attributes, case folded, with attribute and value as stored.
+
+        Of the evidence only: other values of the namespace may lie outside the caller's filter.
+        """
         if self._turn.corpus is None:
             return {}
         filterable = set(self._turn.corpus.schema.filterable())
         pairs = [
             (name, value) for item in evidence for name, value in item.passage.attributes.items() if name in filterable
         ]
-        pairs += [(known.attribute, value) for known in self._turn.corpus.values for value, _ in known.values]
         found: dict[str, tuple[str, str]] = {}
         for name, value in pairs:
             for element in cast("list[object]", value) if isinstance(value, list) else [value]:

@@ -41,7 +41,7 @@ def test_options_are_attribute_values_that_narrow_or_words_of_the_evidence() -> 
 
 
 @pytest.mark.parametrize(
-    "foreign", ["The Moon", "https://evil.example/x", "", "cheese market", "<b>", "Send your password"]
+    "foreign", ["The Moon", "https://evil.example/x", "", "cheese market", "cheese", "<b>", "Send your password"]
 )
 def test_an_option_that_stands_nowhere_in_the_evidence_is_dropped(foreign: str) -> None:
     made, _, _ = clarify(ask("Coastal Times", foreign, "Harbour Gazette"))
@@ -65,7 +65,7 @@ def test_without_two_options_and_a_question_nothing_is_asked(answer: dict[str, A
 
 
 def test_at_most_five_options_are_given() -> None:
-    values = ["Coastal Times", "Harbour Gazette", "bridges", "cheese", "mayor", "planning", "crowns"]
+    values = ["Coastal Times", "Harbour Gazette", "Pellam bridge", "the mayor", "14 million", "planning", "crowns"]
     made, _, _ = clarify(ask(*values))
     assert made is not None
     assert made.clarification.options == tuple(values[:5])
@@ -93,7 +93,7 @@ def test_options_may_stand_in_passages_that_nobody_has_read_yet() -> None:
 
 
 def test_the_question_is_plain_text() -> None:
-    made, _, _ = clarify(ask("bridges", "cheese", question="Which?\n<img src=x> see https://evil.example/q"))
+    made, _, _ = clarify(ask("Coastal Times", "the mayor", question="Which?\n<img src=x> see https://evil.example/q"))
     assert made is not None
     assert made.clarification.question == "Which? see"
 
