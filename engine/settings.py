@@ -28,15 +28,17 @@ class VectorSettings(msgspec.Struct, frozen=True):
     Attributes:
         m: links a node; memory is about ``8 * m`` bytes a vector beside the vector itself.
         ef_construction: breadth of the search while building.
-        ef_search: breadth of a query; at least k is used.
-        exact_limit: allowed sets up to this many rows are scanned instead of walked.
-        rebuild_dead_share: the graph is built anew when more than this share of it is deleted.
+        ef_search: breadth of a query, to which k is added; under a filter the query is broader still.
+        exact_limit: allowed sets up to this many rows are always scanned.
+        graph_from: a graph is built when more than this many rows live; fewer are scanned.
+        rebuild_dead_share: rows and graph are built anew when more than this share of them is dead.
     """
 
-    m: int = 16
-    ef_construction: int = 100
-    ef_search: int = 100
-    exact_limit: int = 5_000
+    m: int = 24
+    ef_construction: int = 80
+    ef_search: int = 200
+    exact_limit: int = 10_000
+    graph_from: int = 10_000
     rebuild_dead_share: float = 0.3
 
 

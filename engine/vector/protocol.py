@@ -40,7 +40,11 @@ class VectorWriter(Protocol):
     """Changes an index; called by one thread at a time, while readers go on."""
 
     def add(self, labels: Labels, vectors: Vectors) -> None:
-        """Append rows; ``labels`` ``(n,)`` strictly increasing and above every label ever added, ``vectors`` ``(n, d)`` of unit length.
+        """Append rows.
+
+        Args:
+            labels: shape ``(n,)``, strictly increasing and above every label ever added.
+            vectors: shape ``(n, dimension)``, rows of unit length.
 
         Raises:
             ValueError: shape, type, order or a value that is not finite; nothing is added then.
