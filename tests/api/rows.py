@@ -1,0 +1,21 @@
+"""Ties tests to the rows of the decisions: the id of such a test is its row, and every row must have one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+ROWS: set[str] = set()
+
+
+def row(name: str) -> Callable[[Any], Any]:
+    """This test shows that the server keeps to row `name`, written ``Section: subject``."""
+    ROWS.add(name)
+
+    def mark(test: Any) -> Any:
+        tied = pytest.mark.parametrize("row", [name], ids=[name], indirect=True)(test)
+        return pytest.mark.usefixtures("row")(tied)
+
+    return mark
