@@ -163,7 +163,7 @@ class Backend(Protocol):
         ...
 
     def values(self, namespace: int, attribute: str, *, limit: int = 10_000) -> list[tuple[JsonValue, int]]:
-        """Distinct values of a filterable attribute with their document counts, most frequent first; list elements count one by one."""
+        """Distinct values of a filterable attribute with document counts, most frequent first; elements count alone."""
         ...
 
     def maintain(self, namespace: int) -> Maintenance:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.filters.sql import COLUMN_TYPES, Predicate
-from engine.model.document import JsonValue
+from engine.model.document import ROOT_ATTRIBUTE, JsonValue
 from engine.model.schema import AttributeType, TypedValue
 from engine.storage.connection import Cursor, insert_rows
 
@@ -25,8 +25,9 @@ class Columns:
         return {a: t for a, t in wanted.items() if a not in self._held or self._held[a][0] is not t}
 
     def sql_names(self) -> dict[str, str]:
-        """Attribute to the expression that stands for it in a predicate, ``id`` included."""
-        return {"id": "d.id"} | {attribute: f"a.{name}" for attribute, (_, name) in self._held.items()}
+        """Attribute to the expression that stands for it in a predicate; ``id`` and the root always have one."""
+        always = {"id": "d.id", ROOT_ATTRIBUTE: "NULL::VARCHAR"}
+        return always | {attribute: f"a.{name}" for attribute, (_, name) in self._held.items()}
 
     def add(self, cursor: Cursor, attribute: str, kind: AttributeType) -> None:
         """Give `attribute` a column of type `kind`; a column of another type is converted."""
@@ -38,7 +39,8 @@ class Columns:
             name = f"a{len(self._held)}"
             cursor.execute(f"ALTER TABLE attributes ADD COLUMN {name} {COLUMN_TYPES[kind]}")
             cursor.execute("INSERT INTO attribute_columns VALUES ($1, $2, $3)", [attribute, kind.value, name])
-        self._held[attribute] = (kind, name)
+        # A new mapping each time: searches read the one they took while a writer adds columns.
+        self._held = self._held | {attribute: (kind, name)}
 
     def fill(self, cursor: Cursor, attribute: str, values: Iterable[tuple[int, TypedValue]]) -> None:
         """Set one column for existing rows, by document key."""

@@ -7,10 +7,15 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from engine.backend.embedded import catchup, writer
+from engine.backend.embedded import writer
+from engine.backend.embedded.catchup import rebuild_indexes, save_vectors
+from engine.backend.embedded.columns import ensure_columns
+from engine.backend.embedded.folders import REINDEXED, beside, recover_folders, remove_folder, swap_folders
 from engine.backend.embedded.legs import run_legs
+from engine.backend.embedded.opening import create_store, open_store
 from engine.backend.embedded.pool import StorePool
 from engine.backend.embedded.store import NamespaceStore
+from engine.backend.embedded.verify import verify
 from engine.backend.protocol import (
     Capabilities,
     DocumentWrite,
@@ -48,7 +53,7 @@ class EmbeddedBackend:
         self._settings = settings
         self._root.mkdir(parents=True, exist_ok=True)
         recover_folders(self._root)
-        self._pool = StorePool(settings.storage.open_namespaces, self._open, catchup.save_vectors)
+        self._pool = StorePool(settings.storage.open_namespaces, self._open, save_vectors)
         self._lock = threading.Lock()
 
     @property
@@ -67,14 +72,14 @@ class EmbeddedBackend:
         folder = self._folder(namespace)
         if not folder.exists():
             raise NotFound("The namespace has no stored documents.")
-        return catchup.open_store(folder, self._settings)
+        return open_store(folder, self._settings)
 
     def ensure(self, spec: NamespaceSpec) -> None:
         with self._lock:
             if not self._folder(spec.id).exists():
-                catchup.create_store(self._folder(spec.id), spec, self._settings).close()
+                create_store(self._folder(spec.id), spec, self._settings).close()
         with self._pool.use(spec.id) as store:
-            catchup.ensure_columns(store, spec.schema)
+            ensure_columns(store, spec.schema)
 
     def drop(self, namespace: int) -> None:
         self._pool.replace(namespace, lambda: remove_folder(self._folder(namespace)))
@@ -89,7 +94,7 @@ class EmbeddedBackend:
         with self._pool.use(namespace) as store:
             written = writer.upsert(store, documents, vectors, properties or {})
             if store.unsaved_rows >= SAVE_AFTER_ROWS and store.vectors.is_built:
-                catchup.save_vectors(store)
+                save_vectors(store)
             return written
 
     def replace_all(
@@ -103,14 +108,14 @@ class EmbeddedBackend:
         `batches` may read the namespace while it runs; searches see the old state until the new one is whole.
         """
         folder = self._folder(spec.id)
-        building = folder.with_name(f"{spec.id}.reindexed")
+        building = beside(folder, REINDEXED)
         shutil.rmtree(building, ignore_errors=True)
-        store = catchup.create_store(building, spec, self._settings)
+        store = create_store(building, spec, self._settings)
         try:
-            catchup.ensure_columns(store, spec.schema)
+            ensure_columns(store, spec.schema)
             done = sum(writer.upsert(store, writes, vectors, properties) for writes, vectors in batches)
             store.vectors.wait_until_built()
-            catchup.save_vectors(store)
+            save_vectors(store)
         except BaseException:
             store.close()
             shutil.rmtree(building, ignore_errors=True)
@@ -182,21 +187,21 @@ class EmbeddedBackend:
         with self._pool.use(namespace) as store:
             store.vectors.wait_until_built()
             before = store.saved_seq
-            catchup.save_vectors(store)
+            save_vectors(store)
             return Maintenance(saved_vectors=store.saved_seq != before)
 
     def rebuild(self, namespace: int) -> None:
         """Build both indexes anew from the stored passages and vectors."""
         with self._pool.use(namespace) as store:
-            catchup.rebuild_indexes(store)
+            rebuild_indexes(store)
 
     def verify(self, namespace: int) -> list[str]:
         """What is wrong, readable; empty when all is well."""
         with self._pool.use(namespace) as store:
-            return catchup.verify(store)
+            return verify(store)
 
     def copy_to(self, namespace: int, target: Path) -> None:
-        """Copy the database of a namespace, as of one commit, into the new folder `target`; indexes are rebuilt there."""
+        """Copy the database, as of one commit, into the new folder `target`, where indexes will be rebuilt."""
         with self._pool.use(namespace) as store, store.write_lock, store.database.frozen() as files:
             target.mkdir(parents=True)
             for file in (*files, store.manifest.path):
@@ -211,30 +216,3 @@ class EmbeddedBackend:
 
     def close(self) -> None:
         self._pool.close()
-
-
-def remove_folder(folder: Path) -> None:
-    """Remove a namespace's folder; renamed first, so that a crash in the middle leaves nothing half there."""
-    if folder.exists():
-        doomed = folder.with_name(f"{folder.name}.dropped")
-        folder.rename(doomed)
-        shutil.rmtree(doomed, ignore_errors=True)
-
-
-def swap_folders(new: Path, folder: Path) -> None:
-    """Put `new` in the place of `folder`; `recover_folders` finishes what a crash in between leaves."""
-    old = folder.with_name(f"{folder.name}.replaced")
-    folder.rename(old)
-    new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def recover_folders(root: Path) -> None:
-    """Undo half a swap, and remove what was being built or dropped when the process ended."""
-    for old in root.glob("*.replaced"):
-        folder = old.with_suffix("")
-        if not folder.exists():
-            old.rename(folder)
-    for suffix in ("replaced", "reindexed", "new", "dropped"):
-        for left in root.glob(f"*.{suffix}"):
-            shutil.rmtree(left, ignore_errors=True)

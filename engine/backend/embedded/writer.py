@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from itertools import count
 
@@ -20,6 +21,8 @@ from engine.storage.files import require_free_space
 from engine.storage.journal import Counters, append_change, read_counters
 from engine.storage.passages import PassageRow, delete_passages, insert_passages, labels_of
 from engine.storage.properties import write_property
+
+_log = logging.getLogger(__name__)
 
 
 def upsert(
@@ -40,6 +43,7 @@ def upsert(
     """
     guard_space(store, documents, vectors)
     with store.write_lock:
+        mend(store)
         with store.database.transaction() as cursor:
             before = read_counters(cursor)
             removed = _remove(cursor, keys_of(cursor, [d.id for d in documents]))
@@ -55,6 +59,7 @@ def upsert(
 def delete(store: NamespaceStore, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
     """How many documents were removed; a root takes its children with it."""
     with store.write_lock:
+        mend(store)
         with store.database.transaction() as cursor:
             keys = keys_of(cursor, ids or []) if roots is None else keys_of_roots(cursor, roots)
             if not keys:
@@ -119,7 +124,6 @@ def _insert(
 def _apply(store: NamespaceStore, seq: int, passages: Sequence[PassageRow], vectors: Vectors, removed: Labels) -> None:
     """Bring both indexes to `seq`; the transaction is committed, so a failure here may cost time but no document."""
     store.committed_seq = seq
-    store.manifest.record(seq)
     added = np.fromiter((p.label for p in passages), np.int64, len(passages))
     added_keys = np.fromiter((p.key for p in passages), np.int64, len(passages))
     try:
@@ -128,14 +132,23 @@ def _apply(store: NamespaceStore, seq: int, passages: Sequence[PassageRow], vect
             store.vectors.add(added, vectors)
         if len(removed):
             store.vectors.remove(removed)
-    except QuarryError as error:
+    except Exception as error:  # noqa: BLE001 - whatever an index raises, the documents are committed
+        _log.exception("An index refused a committed write; both are built anew")
         try:
             rebuild_indexes(store)
         except QuarryError:
-            raise StorageError("The documents are stored, but cannot be searched until the next start.") from error
-        return
-    store.publish(seq, added, added_keys, removed)
+            raise StorageError("The documents are stored, but cannot be searched before the next write.") from error
+    else:
+        store.publish(seq, added, added_keys, removed)
     store.unsaved_rows += len(added) + len(removed)
+    # Last: a side file behind the database is harmless, and a write is acknowledged only when it stands.
+    store.manifest.record(seq)
+
+
+def mend(store: NamespaceStore) -> None:
+    """Build the indexes anew where an earlier write left them behind the database. The caller holds the write lock."""
+    if not store.is_current:
+        rebuild_indexes(store)
 
 
 def guard_space(store: NamespaceStore, documents: Sequence[DocumentWrite], vectors: Vectors) -> None:
