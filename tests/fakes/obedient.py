@@ -58,6 +58,7 @@ _FIRST = {
     "sufficient": "judge",
     "findings": "synthesize",
     "needed": "clarify",
+    "ready": "check",
 }
 
 
@@ -83,6 +84,8 @@ def honest(step: str, received: Received) -> dict[str, Any]:
             return {"sufficient": True, "answerable": True, "missing": [], "queries": []}
         case "synthesize":
             return cite_everything(received.user)
+        case "check":
+            return {"ready": True}
         case _:
             return {"needed": False, "question": "", "options": []}
 

@@ -396,3 +396,9 @@ def test_search_threads_end_with_the_engine(tmp_path: Path) -> None:
 def test_check_reports_a_key_that_does_not_work(tmp_path: Path) -> None:
     with opened(tmp_path, lambda _: Refuse(401, "authentication_error")) as (quarry, _):
         assert any("key" in problem for problem in quarry.check())
+
+
+def test_check_is_content_with_models_that_answer(tmp_path: Path) -> None:
+    with opened(tmp_path, polite) as (quarry, server):
+        assert quarry.check() == []
+        assert [step_of(received) for received in server.requests] == ["check", "check"]
