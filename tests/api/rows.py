@@ -10,9 +10,10 @@ import pytest
 ROWS: set[str] = set()
 
 
-def row(name: str) -> Callable[[Any], Any]:
-    """This test shows that the server keeps to row `name`, written ``Section: subject``."""
-    ROWS.add(name)
+def row(*names: str) -> Callable[[Any], Any]:
+    """This test shows that the server keeps to the rows `names`, each written ``Section: subject``."""
+    ROWS.update(names)
+    name = " + ".join(names)
 
     def mark(test: Any) -> Any:
         tied = pytest.mark.parametrize("row", [name], ids=[name], indirect=True)(test)

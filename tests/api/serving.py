@@ -24,7 +24,11 @@ from api.settings import Settings
 
 ROOT_KEY = "root-key-of-these-tests"
 PROJECT = Path(__file__).resolve().parents[2]
-_MAIN = "from api.server import serve; from api.settings import from_environment; raise SystemExit(serve(from_environment()))"
+_MAIN = """
+from api.server import serve
+from api.settings import from_environment
+raise SystemExit(serve(from_environment()))
+"""
 
 
 class Api(httpx.Client):
@@ -46,7 +50,9 @@ class Api(httpx.Client):
         assert answer.status_code == 201, answer.text
         return answer.json()["raw_key"]
 
-    def upload(self, namespace: str, *documents: dict[str, Any], schema: dict[str, Any] | None = None) -> httpx.Response:
+    def upload(
+        self, namespace: str, *documents: dict[str, Any], schema: dict[str, Any] | None = None
+    ) -> httpx.Response:
         """Upload documents."""
         body: dict[str, Any] = {"documents": list(documents)}
         if schema is not None:

@@ -62,7 +62,10 @@ def test_checks_come_in_order(api: Api) -> None:
     assert error_of(api.post("/v1/no/such/route", content=b"x")) == (404, "not_found")
     # the media type before the body,
     text = {"Content-Type": "text/plain"}
-    assert error_of(api.post("/v1/namespaces/none/search", content=b"{", headers=text)) == (415, "unsupported_media_type")
+    assert error_of(api.post("/v1/namespaces/none/search", content=b"{", headers=text)) == (
+        415,
+        "unsupported_media_type",
+    )
     # and the body before the namespace.
     assert error_of(api.post("/v1/namespaces/none/search", json={})) == (400, "invalid_request")
     assert error_of(api.search("none")) == (404, "namespace_not_found")
@@ -96,7 +99,12 @@ def test_keys_are_made_listed_and_deleted(api: Api) -> None:
     ]
     assert made["raw_key"].startswith(key["key_prefix"])
     assert made["raw_key"].endswith(key["key_suffix"])
-    assert (key["name"], key["scopes"], key["expires_at"], key["last_used_at"]) == ("indexer", ["read", "write"], None, None)
+    assert (key["name"], key["scopes"], key["expires_at"], key["last_used_at"]) == (
+        "indexer",
+        ["read", "write"],
+        None,
+        None,
+    )
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", key["created_at"])
     assert isinstance(key["created_by"], str)
     listed = api.get("/v1/api_keys")
