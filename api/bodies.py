@@ -63,6 +63,8 @@ def decode_body(decoder: msgspec.json.Decoder[T], body: bytes | bytearray) -> T:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
         message, path = _readable(str(error))
+        if message == "Number out of range":
+            raise ApiError("invalid_json", "The body holds a number that is too large.", path=path) from error
         raise ApiError("invalid_request", message, path=path) from error
     except msgspec.DecodeError as error:
         raise ApiError("invalid_json", f"The body is not valid JSON: {error}.") from error

@@ -78,8 +78,9 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _frames(record: logging.LogRecord) -> str:
-    """Where an exception came from. Its message is left out unless it is ours: a driver's may quote values."""
+    """Where an exception came from. Messages that are not ours may quote values: they are shown at level debug only."""
     kind, error, trace = record.exc_info or (None, None, None)
     lines = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]
-    message = getattr(error, "message", "")
+    is_debug = logging.getLogger("quarry").isEnabledFor(logging.DEBUG)
+    message = str(error) if is_debug else getattr(error, "message", "")
     return "\n".join([*lines, f"{kind.__name__ if kind else ''}: {message}"])

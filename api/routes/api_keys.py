@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from litestar import delete, get, post
 from litestar.connection import Request
+from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
 from api.bodies import decode_body, receive_body
@@ -85,7 +86,7 @@ async def list_api_keys(request: Request[Any, Any, Any]) -> ASGIResponse:
         )
     },
 )
-async def delete_api_key(request: Request[Any, Any, Any], key_id: str) -> ASGIResponse:
+async def delete_api_key(request: Request[Any, Any, Any], key_id: FromPath[str]) -> ASGIResponse:
     """End a key."""
     wanted = decoded(key_id, "key_id")
     quarry = await service_of(request).engine_for(request)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from litestar import delete, get, post
 from litestar.connection import Request
+from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
 from api.bodies import decode_body, receive_body
@@ -72,7 +73,7 @@ _DELETE_ERRORS = (
         )
     },
 )
-async def upload_documents(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+async def upload_documents(request: Request[Any, Any, Any], namespace: FromPath[str]) -> ASGIResponse:
     """Store documents; durable and findable when the answer is sent."""
     name = decoded(namespace, "namespace")
     service = service_of(request)
@@ -105,7 +106,9 @@ async def upload_documents(request: Request[Any, Any, Any], namespace: str) -> A
         )
     },
 )
-async def get_document(request: Request[Any, Any, Any], namespace: str, document_id: str) -> ASGIResponse:
+async def get_document(
+    request: Request[Any, Any, Any], namespace: FromPath[str], document_id: FromPath[str]
+) -> ASGIResponse:
     """One document by its id."""
     name, wanted = decoded(namespace, "namespace"), decoded(document_id, "document_id")
     quarry = await service_of(request).engine_for(request)
@@ -126,7 +129,7 @@ async def get_document(request: Request[Any, Any, Any], namespace: str, document
         )
     },
 )
-async def random_document(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+async def random_document(request: Request[Any, Any, Any], namespace: FromPath[str]) -> ASGIResponse:
     """A look into a namespace."""
     name = decoded(namespace, "namespace")
     quarry = await service_of(request).engine_for(request)
@@ -150,7 +153,7 @@ async def random_document(request: Request[Any, Any, Any], namespace: str) -> AS
         )
     },
 )
-async def delete_documents(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+async def delete_documents(request: Request[Any, Any, Any], namespace: FromPath[str]) -> ASGIResponse:
     """Delete documents."""
     return await _delete(request, namespace)
 
@@ -172,7 +175,7 @@ async def delete_documents(request: Request[Any, Any, Any], namespace: str) -> A
         )
     },
 )
-async def delete_documents_by_post(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+async def delete_documents_by_post(request: Request[Any, Any, Any], namespace: FromPath[str]) -> ASGIResponse:
     """Delete documents."""
     return await _delete(request, namespace)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from litestar import delete, get
 from litestar.connection import Request
+from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
 from api.routes.answers import decoded, json_answer
@@ -90,7 +91,7 @@ async def namespace_stats(request: Request[Any, Any, Any]) -> ASGIResponse:
         )
     },
 )
-async def get_namespace(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+async def get_namespace(request: Request[Any, Any, Any], namespace: FromPath[str]) -> ASGIResponse:
     """One namespace with its schema."""
     name = decoded(namespace, "namespace")
     quarry = await service_of(request).engine_for(request)
@@ -112,7 +113,7 @@ async def get_namespace(request: Request[Any, Any, Any], namespace: str) -> ASGI
         )
     },
 )
-async def delete_namespace(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+async def delete_namespace(request: Request[Any, Any, Any], namespace: FromPath[str]) -> ASGIResponse:
     """Remove a namespace."""
     name = decoded(namespace, "namespace")
     quarry = await service_of(request).engine_for(request)

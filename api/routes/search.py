@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from litestar import post
 from litestar.connection import Request
+from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
 from api.bodies import decode_body, receive_body
@@ -60,7 +61,7 @@ _SHARED_ERRORS = ("invalid_json", "invalid_request", "payload_too_large", "unsup
         )
     },
 )
-async def search(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
+async def search(request: Request[Any, Any, Any], namespace: FromPath[str]) -> ASGIResponse:
     """Ask one namespace."""
     name = decoded(namespace, "namespace")
     service = service_of(request)
@@ -102,7 +103,9 @@ async def search(request: Request[Any, Any, Any], namespace: str) -> ASGIRespons
         )
     },
 )
-async def continue_search(request: Request[Any, Any, Any], namespace: str, session_id: str) -> ASGIResponse:
+async def continue_search(
+    request: Request[Any, Any, Any], namespace: FromPath[str], session_id: FromPath[str]
+) -> ASGIResponse:
     """The next turn of a session."""
     name, session = decoded(namespace, "namespace"), decoded(session_id, "session_id")
     service = service_of(request)
