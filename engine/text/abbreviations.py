@@ -34,16 +34,17 @@ MAY_BE_LAST = _words(
 
 STARTERS = _words(
     """
-    The A An This That These Those It Its He She They We You I In On At As But And Or If When While After Before For
-    From With By To There Here His Her Their Our My Your However Although Though Since Because What Who Why How Where Which
-    Then So Yet Not No One Some Many Most All Both Each Every Another Such During Under Over About According Meanwhile
-    Also Now Today Once Until Only Even Still Last Two Three Several Other Others Like Unlike Despite Instead Nor
-    Der Die Das Den Dem Des Ein Eine Einen Es Er Sie Wir Ich Ihr Und Aber Doch Im Am Auf Mit Nach Bei Von Zu Als Wenn
-    Le La Les L Un Une Des Il Elle Ils Elles Nous Vous Je On Ce Cette Ces Mais Et Dans En Pour Sur Avec Par Au Aux Si
-    El Los Las Una Lo Su Sus Pero Y Con Por Para Se Ya Como Cuando O Os As Um Uma Mas E Ao No Na Eles Ela
-    Gli Nel Nella Ma Con Per Non Che Questo Questa Het De Een Hij Zij Ze Wij Ik Maar En Van Voor Met Dit Dat
-    Det Den Han Hon Hun De Jag Jeg Vi Men Och Og På I Som För For Ett Et En
-    В На И Но Он Она Они Это Мы Я Вы По С К О За Для При Как Что Не Если Когда После Также Ο Η Το Οι Τα Και Στο Στη Με
+    The A An This That These Those It Its He She They We You I In On At As But And Or If When While After
+    Before For From With By To There Here His Her Their Our My Your However Although Though Since Because What
+    Who Why How Where Which Then So Yet Not No One Some Many Most All Both Each Every Another Such During
+    Under Over About According Meanwhile Also Now Today Once Until Only Even Still Last Two Three Several
+    Other Others Like Unlike Despite Instead Nor Der Die Das Den Dem Des Ein Eine Einen Es Er Sie Wir Ich Ihr
+    Und Aber Doch Im Am Auf Mit Nach Bei Von Zu Als Wenn Le La Les L Un Une Des Il Elle Ils Elles Nous Vous Je
+    On Ce Cette Ces Mais Et Dans En Pour Sur Avec Par Au Aux Si El Los Las Una Lo Su Sus Pero Y Con Por Para
+    Se Ya Como Cuando O Os As Um Uma Mas E Ao No Na Eles Ela Gli Nel Nella Ma Con Per Non Che Questo Questa
+    Het De Een Hij Zij Ze Wij Ik Maar En Van Voor Met Dit Dat Det Den Han Hon Hun De Jag Jeg Vi Men Och Og På
+    I Som För For Ett Et En В На И Но Он Она Они Это Мы Я Вы По С К О За Для При Как Что Не Если Когда После
+    Также Ο Η Το Οι Τα Και Στο Στη Με
     """
 )
 """Words that begin a sentence far more often than they follow an abbreviation inside one."""

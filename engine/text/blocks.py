@@ -27,9 +27,9 @@ def blocks(text: str) -> list[Span]:
     A block is a sentence. One too short to be read by itself joins a neighbour: "Yes." the sentence before it, which it
     answers or continues; a heading or a list number the sentence after it.
 
-    >>> text = "Did it work? Yes. The second trial confirmed what the first one had shown."
+    >>> text = "Has the first trial shown that it works? Yes. The second trial confirmed it in all three groups."
     >>> [text[b.start : b.end] for b in blocks(text)]
-    ['Did it work? Yes.', 'The second trial confirmed what the first one had shown.']
+    ['Has the first trial shown that it works? Yes.', 'The second trial confirmed it in all three groups.']
     """
     merged: list[Span] = []
     waiting: Span | None = None
