@@ -1,0 +1,92 @@
+"""A process that dies at any moment loses nothing that it acknowledged and leaves no half of a write behind."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engine
+from tests.embedders import HashingEmbedder
+from tests.faults.crash_points import POINTS
+
+ROOT = Path(__file__).resolve().parents[2]
+CYCLES = 10
+
+
+def child(folder: Path, seed: int, point: str = "") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.faults.crash_child", str(folder), str(seed), point],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def replay(lines: list[str], state: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """What was acknowledged, and what stands if the last, unacknowledged call took effect too."""
+    acknowledged, pending = dict(state), dict(state)
+    for line in lines:
+        try:
+            said = json.loads(line)
+        except json.JSONDecodeError:
+            break  # cut off by the kill
+        if "begin" in said:
+            pending = dict(acknowledged)
+            pending |= said["begin"].get("upsert", {})
+            for gone in said["begin"].get("delete", []):
+                pending.pop(gone, None)
+        elif "done" in said:
+            acknowledged = dict(pending)
+    return acknowledged, pending
+
+
+def stored(quarry: engine.Engine) -> dict[str, int]:
+    if not list(quarry.namespaces()):
+        return {}
+    hits = quarry.retrieve("n", "document stands in version before the crash", k=500, mode="vector")
+    return {h.document_id: int(quarry.get("n", h.document_id)["version"]) for h in hits}  # type: ignore[arg-type]
+
+
+def assert_whole(folder: Path, lines: list[str], before: dict[str, int]) -> dict[str, int]:
+    acknowledged, pending = replay(lines, before)
+    with engine.open(folder, embedder=HashingEmbedder(), agent="offline") as quarry:
+        assert quarry.check() == []
+        held = stored(quarry)
+        assert held in (acknowledged, pending)
+        for document_id, version in list(held.items())[:5]:
+            found = quarry.retrieve("n", f"v{version}z", k=50, mode="lexical")
+            assert version == 0 or document_id in {h.document_id for h in found}
+            assert version == 0 or all(f"v{version}z" in h.text for h in found)
+    return held
+
+
+def test_kill_9_at_any_moment_keeps_every_acknowledged_write(tmp_path: Path) -> None:
+    draw = random.Random(20261121)
+    state: dict[str, int] = {}
+    for cycle in range(CYCLES):
+        process = child(tmp_path / "data", cycle)
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        assert json.loads(lines[0])["open"]
+        time.sleep(draw.uniform(0.02, 0.6))
+        process.send_signal(signal.SIGKILL)
+        rest, _ = process.communicate(timeout=60)
+        state = assert_whole(tmp_path / "data", [*lines, *rest.splitlines()], state)
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_crash_between_two_steps_of_a_write_is_mended_at_the_next_open(tmp_path: Path, point: str) -> None:
+    process = child(tmp_path / "data", 7, point)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 9, err[-2000:]
+    state: dict[str, Any] = {}
+    assert_whole(tmp_path / "data", out.splitlines(), state)
