@@ -34,14 +34,16 @@ def run_legs(store: NamespaceStore, query: LegsQuery) -> Legs:
 def allowed_labels(store: NamespaceStore, snapshot: Snapshot, where: CheckedFilter) -> Labels:
     """Labels of the passages whose document satisfies `where`, strictly increasing."""
     predicate = compile_filter(where, store.columns.sql_names())
-    known = snapshot.allowed_sets.get((predicate.sql, predicate.params))
+    # Parameters may be lists, which have no hash; their text also tells 1 from 1.0 and True.
+    question = (predicate.sql, repr(predicate.params))
+    known = snapshot.allowed_sets.get(question)
     if known is not None:
         return known
     with store.reading() as cursor:
         keys = matching_keys(cursor, predicate)
     allowed = snapshot.labels_of(keys)
     if store.committed_seq == snapshot.seq:
-        snapshot.remember((predicate.sql, predicate.params), allowed)
+        snapshot.remember(question, allowed)
     return allowed
 
 
