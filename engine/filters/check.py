@@ -24,12 +24,12 @@ from engine.filters.ast import (
     Scalar,
 )
 from engine.filters.decode import decode_filter
+from engine.filters.numbers import NUMBERS
 from engine.model.document import ROOT_ATTRIBUTE
 from engine.model.schema import AttributeType, Schema
 from engine.model.values import describe, parse_datetime, parse_uuid
 
 _ALWAYS = {"id": AttributeType.STRING, ROOT_ATTRIBUTE: AttributeType.STRING}
-_NUMBERS = (AttributeType.INT, AttributeType.UINT, AttributeType.FLOAT)
 
 
 class CheckedFilter(msgspec.Struct, frozen=True):
@@ -161,12 +161,14 @@ def _whole(leaf: Equals, kind: AttributeType, values: tuple[Scalar, ...]) -> tup
 
 
 def _operands(kind: AttributeType, values: tuple[Scalar, ...], path: str) -> tuple[Scalar, ...]:
+    if kind.element is AttributeType.STRING and all(isinstance(value, str) for value in values):
+        return values
     return tuple(_operand(kind, value, path, index) for index, value in enumerate(values))
 
 
 def _operand(kind: AttributeType, value: Scalar, path: str, index: int | None = None) -> Scalar:
     element = kind.element
-    if element in _NUMBERS:
+    if element in NUMBERS:
         fits = isinstance(value, (int, float)) and not isinstance(value, bool)
     elif element is AttributeType.BOOL:
         fits = isinstance(value, bool)

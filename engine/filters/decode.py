@@ -219,6 +219,8 @@ def _scalars(values: Sequence[object], path: str, *, null: bool = False) -> tupl
 
 def _scalar(value: object, path: str, index: int | None = None) -> Scalar:
     if isinstance(value, str):
+        if value.isascii() and len(value) <= MAX_STRING_BYTES:
+            return value
         try:
             size = len(value.encode())
         except UnicodeError:

@@ -19,6 +19,7 @@ and ``é``, ``ſ`` and ``s``), but ``ß`` is not ``ss``. Classes are written out
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -61,7 +62,8 @@ def translate(pattern: str, *, ignore_case: bool = False) -> str:
         elif index in roles:
             part = roles[index]
         elif len(item) > 1:
-            part = _bracket(item, ignore_case=ignore_case)
+            part, effort = _bracket(item, ignore_case=ignore_case)
+            size += effort
         else:
             part = _character(item, ignore_case=ignore_case)
         size += len(part)
@@ -129,7 +131,8 @@ def _character(character: str, *, ignore_case: bool) -> str:
     return re.escape(character)
 
 
-def _bracket(item: str, *, ignore_case: bool) -> str:
+def _bracket(item: str, *, ignore_case: bool) -> tuple[str, int]:
+    """The class, and how many characters had to be looked up for it, which counts against the limit as well."""
     negated = item[1] in "!^"
     members = item[2 if negated else 1 : -1]
     ranges: _Ranges = []
@@ -143,11 +146,13 @@ def _bracket(item: str, *, ignore_case: bool) -> str:
         else:
             ranges.append((ord(members[at]), ord(members[at])))
             at += 1
+    effort = 0
     if ignore_case:
-        ranges = _with_both_cases(ranges)
+        both = _both_cases(_united(ranges))
+        ranges, effort = ranges + both, len(both)
     if not ranges:
-        return "." if negated else _NOTHING
-    return _write_class(ranges, negated=negated)
+        return ("." if negated else _NOTHING), effort
+    return _write_class(ranges, negated=negated), effort
 
 
 def _write_class(ranges: Iterable[tuple[int, int]], *, negated: bool = False) -> str:
@@ -175,23 +180,28 @@ def _united(ranges: Iterable[tuple[int, int]]) -> _Ranges:
     return united
 
 
-def _with_both_cases(ranges: _Ranges) -> _Ranges:
-    table = _same_but_case()
-    more: _Ranges = []
-    for low, high in _united(ranges):
-        if high - low < len(table):
-            inside = (table.get(chr(code), "") for code in range(low, high + 1))
-        else:
-            inside = (same for character, same in table.items() if low <= ord(character) <= high)
-        more.extend((ord(each), ord(each)) for same in inside for each in same)
-    return _united(ranges + more)
+def _both_cases(ranges: _Ranges) -> _Ranges:
+    """The characters that differ from some in `ranges` in case only."""
+    table, cased = _same_but_case(), _cased()
+    return [
+        (ord(each), ord(each))
+        for low, high in ranges
+        for code in cased[bisect_left(cased, low) : bisect_right(cased, high)]
+        for each in table[chr(code)]
+    ]
+
+
+@cache
+def _cased() -> list[int]:
+    """Code points of the characters of `_same_but_case`, ascending."""
+    return sorted(map(ord, _same_but_case()))
 
 
 @cache
 def _same_but_case() -> dict[str, str]:
     """Character to all characters that differ from it in case only, itself included; those without any are left out."""
     groups: dict[str, list[str]] = defaultdict(list)
-    for code in range(_CASED_END):
-        character = chr(code)
-        groups[character.casefold()].append(character)
+    for character in map(chr, range(_CASED_END)):
+        if character.lower() != character or character.upper() != character:
+            groups[character.casefold()].append(character)
     return {each: "".join(same) for same in groups.values() if len(same) > 1 for each in same}

@@ -17,6 +17,9 @@ Relation: TypeAlias = Comparator | Literal["eq"]
 Restated: TypeAlias = tuple[Relation, Scalar] | bool
 """A comparison with a value of the column's type, or its outcome for every value that is not missing."""
 
+NUMBERS = (AttributeType.INT, AttributeType.UINT, AttributeType.FLOAT)
+"""Element types that compare with any number."""
+
 _LIMITS = {AttributeType.INT: (INT_MIN, INT_MAX), AttributeType.UINT: (0, UINT_MAX)}
 
 
