@@ -7,6 +7,7 @@ an implementation returns raw legs and stored text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import msgspec
@@ -152,6 +153,10 @@ class Backend(Protocol):
 
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         """The live passages among `labels`, in the order asked."""
+        ...
+
+    def hold_writes(self, namespace: int) -> AbstractContextManager[None]:
+        """Within the block the namespace does not change, and what was committed before it is found."""
         ...
 
     def count(self, namespace: int, where: CheckedFilter | None = None) -> int:

@@ -13,7 +13,6 @@ from engine.retrieval.query import Ranked, RetrievalQuery
 LEG_K = 100
 """Candidates a leg; the fused order of the first 50 is what a reader sees, and both legs must reach below it."""
 HYDRATED = 50
-ATTEMPTS = 3
 
 
 class Retriever:
@@ -35,12 +34,12 @@ class Retriever:
             where=query.where,
             k=max(LEG_K, 2 * query.k),
         )
-        for attempt in range(ATTEMPTS):
-            ranked, lost = self._once(namespace, query, legs_query)
+        ranked, lost = self._once(namespace, query, legs_query)
+        if lost:
             # A candidate without a row was replaced between the two reads; what replaced it deserves its rank.
-            if not lost or attempt == ATTEMPTS - 1:
-                return ranked
-        raise AssertionError("unreachable")
+            with self._backend.hold_writes(namespace):
+                ranked, _ = self._once(namespace, query, legs_query)
+        return ranked
 
     def _once(self, namespace: int, query: RetrievalQuery, legs_query: LegsQuery) -> tuple[Ranked, bool]:
         with timed(self._observer, "legs"):

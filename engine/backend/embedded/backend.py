@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from engine.backend.embedded import writer
@@ -148,6 +149,11 @@ class EmbeddedBackend:
         with self._pool.use(namespace) as store, store.reading() as cursor:
             found = passages_table.hydrate(cursor, wanted)
         return [found[label] for label in wanted if label in found]
+
+    @contextmanager
+    def hold_writes(self, namespace: int) -> Generator[None]:
+        with self._pool.use(namespace) as store, store.write_lock:
+            yield
 
     def count(self, namespace: int, where: CheckedFilter | None = None) -> int:
         with self._pool.use(namespace) as store, store.reading() as cursor:

@@ -1,0 +1,132 @@
+"""Damaged and missing files: refused with a clear error, or rebuilt; never a signal, never fewer documents in silence."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine import CorruptData, DataDirectoryLocked, UnsupportedFormat
+from tests.embedders import HashingEmbedder
+
+ROOT = Path(__file__).resolve().parents[2]
+COUNT = 400
+SCHEMA = {"body": {"type": "string", "is_searchable": True}}
+QUESTION = "lantern7 stands at the harbour"
+
+
+def opened(folder: Path) -> engine.Engine:
+    return engine.open(folder, embedder=HashingEmbedder(), agent="offline")
+
+
+def ranking(quarry: engine.Engine) -> list[tuple[str, float]]:
+    return [(h.document_id, round(h.score, 5)) for h in quarry.retrieve("n", QUESTION, k=20)]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[tuple[str, float]]]:
+    folder = tmp_path_factory.mktemp("sound") / "data"
+    documents = [{"id": f"d{n}", "body": f"The lantern{n % 20} stands at harbour{n % 7}."} for n in range(COUNT)]
+    with opened(folder) as quarry:
+        quarry.upsert("n", documents, SCHEMA)
+        quarry.maintain("n")
+        expected = ranking(quarry)
+    return folder, expected
+
+
+@pytest.fixture
+def copy(sound: tuple[Path, list[tuple[str, float]]], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sound[0], tmp_path / "data"))
+
+
+@pytest.mark.parametrize("lost", ["lexical", "vectors", "both"])
+def test_deleted_indexes_are_rebuilt_with_the_same_ranking(
+    copy: Path, sound: tuple[Path, list[tuple[str, float]]], lost: str
+) -> None:
+    for name in ("lexical", "vectors"):
+        if lost in (name, "both"):
+            shutil.rmtree(copy / "namespaces" / "1" / name)
+    with opened(copy) as quarry:
+        assert quarry.check() == []
+        assert ranking(quarry) == sound[1]
+
+
+PROBE = """
+import sys
+from pathlib import Path
+from tests.faults.test_engine_damage import COUNT, opened, ranking
+from engine import QuarryError
+try:
+    with opened(Path(sys.argv[1])) as quarry:
+        found = ranking(quarry)
+        problems = quarry.check()
+        stored = quarry.stats()[0].documents
+        print("opened", stored, len(found), problems)
+        sys.exit(0 if stored == COUNT or problems else 4)
+except QuarryError as error:
+    print("refused", error.code)
+"""
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_flipped_byte_or_a_cut_file_never_ends_in_a_signal_or_a_silent_loss(copy: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    folder = copy / "namespaces" / "1"
+    files = sorted(f for f in folder.rglob("*") if f.is_file() and f.stat().st_size)
+    victim = files[seed % len(files)] if seed < 8 else draw.choice(files)
+    content = bytearray(victim.read_bytes())
+    if seed % 3 == 2:
+        content = content[: draw.randrange(len(content))]
+    else:
+        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+    victim.write_bytes(bytes(content))
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, str(copy)], capture_output=True, text=True, cwd=ROOT, timeout=120, check=False
+    )
+    assert done.returncode == 0, (victim.name, done.returncode, done.stdout, done.stderr[-1500:])
+    assert done.stdout.startswith(("opened", "refused"))
+
+
+def test_a_database_older_than_what_was_acknowledged_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with opened(folder) as quarry:
+        quarry.upsert("n", [{"id": "1", "body": "first"}], SCHEMA)
+    database = folder / "namespaces" / "1" / "documents.duckdb"
+    old = database.read_bytes()
+    with opened(folder) as quarry:
+        quarry.upsert("n", [{"id": "2", "body": "second"}], SCHEMA)
+    database.write_bytes(old)
+    with opened(folder) as quarry, pytest.raises(CorruptData, match="missing"):
+        quarry.get("n", "2")
+
+
+def test_a_newer_format_is_refused(copy: Path) -> None:
+    (copy / "FORMAT").write_text("99\n")
+    with pytest.raises(UnsupportedFormat):
+        opened(copy)
+
+
+def test_a_second_process_is_refused_in_one_line_and_the_first_goes_on(copy: Path) -> None:
+    with opened(copy) as quarry:
+        with pytest.raises(DataDirectoryLocked):
+            opened(copy)
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE, str(copy)], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+        )
+        assert done.stdout.strip() == "refused data_directory_locked"
+        assert quarry.get("n", "d1")["id"] == "d1"
+
+
+def test_leftovers_of_a_crash_in_a_drop_or_a_swap_are_cleared(copy: Path) -> None:
+    namespaces = copy / "namespaces"
+    (namespaces / "1").rename(namespaces / "1.replaced")
+    (namespaces / "7").mkdir()
+    (namespaces / "9.new").mkdir()
+    with opened(copy) as quarry:
+        assert quarry.get("n", "d1")["id"] == "d1"
+        assert sorted(p.name for p in namespaces.iterdir()) == ["1"]
