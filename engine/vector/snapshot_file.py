@@ -153,7 +153,7 @@ def read_snapshot(folder: Path, dimension: int, *, ef_search: int) -> Restored |
 def _read(path: Path, dimension: int, ef_search: int) -> Restored:
     try:
         side = msgspec.json.decode(path.read_bytes(), type=SideFile)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StorageError("its side file cannot be read") from error
     if not side.is_intact() or side.generation != _generation_of(path):
         raise StorageError("its side file is damaged")

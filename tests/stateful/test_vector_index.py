@@ -107,7 +107,7 @@ def agree(reader: VectorReader, model: Model, query: np.ndarray, k: int, allowed
         assert len(set(found.labels.tolist())) == len(found) == len(best)
         np.testing.assert_allclose(found.scores, best, atol=1e-5)
         np.testing.assert_allclose([scores[label] for label in found.labels.tolist()], found.scores, atol=1e-5)
-    asked = np.array(sorted(model)[:5] + [10**9], np.int64)
+    asked = np.array([*sorted(model)[:5], 10**9], np.int64)
     expected = [model[label] @ query for label in sorted(model)[:5]] + [-1.0]
     np.testing.assert_allclose(reader.scores(query, asked), expected, atol=1e-5)
 
