@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from api.metrics import Metrics
 from api.settings import Settings
 
 T = TypeVar("T")
+_log = logging.getLogger("quarry.models")
 
 READERS = 8
 WRITERS = 2
@@ -66,6 +68,12 @@ class Service:
         self._companies[opened.company] = opened
         if settings.api_key is not None:
             opened.keys.register_root(settings.api_key)
+        # Beside the start and not before it: a model service that hangs must not keep documents from being served.
+        self._readers.submit(self._warn_of_models, opened)
+
+    def _warn_of_models(self, opened: engine.Engine) -> None:
+        for problem in opened.model_problems():
+            _log.warning("language model: %s", problem)
 
     async def close(self) -> None:
         """End what still runs, save and release the data directory."""

@@ -250,7 +250,15 @@ class Engine:
             for record in self.namespaces()
             for problem in self._core.backend.verify(record.id)
         ]
-        return damaged + self._core.model_problems()
+        return damaged + self.model_problems()
+
+    def model_problems(self) -> list[str]:
+        """What is wrong with the language models' key, account or names, one readable line each.
+
+        Asks each model a few tokens' worth, which the provider bills. Empty when both answer, and without a model.
+        """
+        self._check_open()
+        return self._core.model_problems()
 
     def backup(self, path: str | Path) -> None:
         """Write a consistent copy of all companies' data into the new folder `path`, while searches and writes go on."""

@@ -100,7 +100,11 @@ class ClaudeModel:
         It sends each model one call of a few tokens in the form that searches use, because a list of models would
         tell nothing of billing, and nothing of what the address behind ``base_url`` accepts.
         """
-        return self._runner.run_sync(self._check())
+        try:
+            return self._runner.run_sync(self._check())
+        except LoopStopped:
+            # Closed meanwhile: no one is left to tell.
+            return []
 
     async def aclose(self) -> None:
         await asyncio.to_thread(self.close)

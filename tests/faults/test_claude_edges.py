@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import pytest
@@ -41,12 +41,12 @@ def quarry(server: FakeMessages, data: Path, *arguments: str) -> subprocess.Comp
 
 
 @contextmanager
-def served(server: FakeMessages, data: Path) -> Iterator[httpx.Client]:
+def served(server: FakeMessages, data: Path, log: IO[str]) -> Iterator[httpx.Client]:
     process = subprocess.Popen(
         [QUARRY, "serve"],
         env=environment(server, data),
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=log,
         text=True,
     )
     try:
@@ -109,7 +109,8 @@ def test_a_stream_over_http_ends_with_the_cited_answer_and_no_client_learns_of_a
             return Refuse(401, "authentication_error")
         return Answer(honest(step_of(received), received))
 
-    with FakeMessages(script) as server, served(server, tmp_path / "d") as client:
+    log = (tmp_path / "log").open("w+")
+    with log, FakeMessages(script) as server, served(server, tmp_path / "d", log) as client:
         upload(client)
         *progress, (name, result) = events(client)
         assert {kind for kind, _ in progress} == {"status"}
@@ -121,3 +122,17 @@ def test_a_stream_over_http_ends_with_the_cited_answer_and_no_client_learns_of_a
         assert (name, result["status"]) == ("session_result", "completed")
         assert result["synthesis"].count("rules and extraction") == 1
         assert not any(word in json.dumps(result) for word in ("401", "API key", "authentication"))
+
+
+def test_a_server_starts_with_a_bad_key_and_warns_of_it_in_its_log(tmp_path: Path) -> None:
+    with (
+        (tmp_path / "log").open("w+") as log,
+        FakeMessages(lambda _: Refuse(401, "authentication_error")) as server,
+    ):
+        with served(server, tmp_path / "d", log) as client:
+            assert client.get("/healthz").status_code == 200
+            server.wait_for(2)
+        log.seek(0)
+        written = log.read()
+    assert "language model: claude-sonnet-5-5: The model service does not accept the API key (401)." in written
+    assert server.key not in written

@@ -253,6 +253,18 @@ def test_check_names_the_model_that_is_unknown() -> None:
     assert [problem.partition(":")[0] for problem in problems] == ["claude-tiny-9"]
 
 
+def test_closing_ends_a_check_under_way() -> None:
+    found: list[list[str]] = []
+    with FakeMessages(lambda _: Hang()) as server:
+        model = model_of(server)
+        thread = threading.Thread(target=lambda: found.append(model.check()))
+        thread.start()
+        server.wait_for(1)
+        model.close()
+        thread.join(10)
+    assert found == [[]]
+
+
 def test_without_a_key_a_call_is_misconfigured_and_nothing_is_sent(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
