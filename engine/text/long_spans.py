@@ -8,7 +8,7 @@ from engine.text.graphemes import safe_cut
 
 _PLACES = (
     re.compile(r"\n+"),
-    re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？｡।॥۔؟։።។။]+"),
+    re.compile(r"[.!?…](?<![.!?…][.!?…])[.!?…]*+[\"'”’»)\]]*+(?=\s)|[。！？｡।॥۔؟։።។။]+"),
     re.compile(r"[;:,،؛—–](?=\s)|[、，；：၊፣፤]"),
     re.compile(r"[\s\u200b]+"),
 )

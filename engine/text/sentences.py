@@ -26,7 +26,7 @@ MAX_SENTENCE = 1_000
 """The longest sentence, in characters."""
 
 _SPACED = ".!?…"
-_FULL = "。！？｡︒।॥۔؟؞։።፧፨។៕။༎๚๛᠃᠉׃;‼⁇⁈⁉．"
+_FULL = "。！？｡︒।॥۔؟؞։።፧፨។៕။།༎๚๛᠃᠉׃;‼⁇⁈⁉．"
 _BREAKS = "\n\x0b\x0c\x85\u2028\u2029"
 _CLOSERS = r"\"'”’»›)\]}」』）】》〉〕］｝"
 _FOOTNOTES = r"(?:\[\d{1,3}\])*+"

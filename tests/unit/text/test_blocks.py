@@ -1,0 +1,54 @@
+"""Blocks: what an answer quotes."""
+
+from __future__ import annotations
+
+from engine.text.blocks import MAX_BLOCK, PREFERRED_BLOCK, blocks
+
+LONG = "The committee published its report on the state of the harbour in the spring of that year."
+
+
+def split(text: str) -> list[str]:
+    return [text[block.start : block.end] for block in blocks(text)]
+
+
+def test_sentences_that_stand_for_themselves_are_blocks() -> None:
+    assert split(f"{LONG} {LONG}") == [LONG, LONG]
+
+
+def test_a_short_answer_stays_with_the_sentence_before_it() -> None:
+    assert split(f"{LONG} Yes, it did. {LONG}") == [f"{LONG} Yes, it did.", LONG]
+
+
+def test_a_heading_goes_with_the_sentence_after_it() -> None:
+    assert split(f"{LONG}\n\n## Results\n\n{LONG}") == [LONG, f"## Results\n\n{LONG}"]
+
+
+def test_a_fragment_at_the_end_joins_the_last_block() -> None:
+    assert split(f"{LONG}\n\n(end)") == [f"{LONG}\n\n(end)"]
+
+
+def test_a_text_of_one_fragment_is_one_block() -> None:
+    assert split(" Yes. ") == ["Yes."]
+
+
+def test_short_lines_come_together_until_they_say_something() -> None:
+    assert split("Flour\nWater\nSalt\nYeast\nSugar\nOlive oil and a little vinegar\nPatience") == [
+        "Flour\nWater\nSalt\nYeast\nSugar\nOlive oil and a little vinegar\nPatience"
+    ]
+
+
+def test_merging_stops_at_the_preferred_length() -> None:
+    long = "w" * (PREFERRED_BLOCK - 5) + "."
+    assert split(f"{long} Yes, it did.") == [long, "Yes, it did."]
+
+
+def test_ideographs_count_twice_when_a_sentence_is_too_short() -> None:
+    first, second = (
+        "委员会于今年春天公布了关于港口现状的详细报告全文。",
+        "市长对此表示非常满意并感谢所有参与调查的专家。",
+    )
+    assert split(first + second) == [first, second]
+
+
+def test_no_block_is_longer_than_the_longest_sentence() -> None:
+    assert max(map(len, split("word " * 2_000))) <= MAX_BLOCK
