@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -67,7 +68,8 @@ async def search(request: Request[Any, Any, Any], namespace: FromPath[str]) -> A
     service = service_of(request)
     asked = decode_body(_searches, await receive_body(request, service.settings.body_bytes))
     quarry = await service.engine_for(request)
-    started = quarry.stream(
+    start = partial(
+        quarry.stream,
         name,
         objective=asked.objective,
         context=asked.context,
@@ -75,7 +77,7 @@ async def search(request: Request[Any, Any, Any], namespace: FromPath[str]) -> A
         include_attributes=asked.include_attributes,
         multiturn=asked.multiturn,
     )
-    return await _answer(request, started, stream=asked.stream)
+    return await _answer(request, start, stream=asked.stream)
 
 
 @post(
@@ -112,12 +114,12 @@ async def continue_search(
     asked = decode_body(_continuations, await receive_body(request, service.settings.body_bytes))
     include = None if isinstance(asked.include_attributes, msgspec.UnsetType) else asked.include_attributes
     quarry = await service.engine_for(request)
-    started = quarry.continue_stream(name, session, message=asked.message, include_attributes=include)
-    return await _answer(request, started, stream=asked.stream)
+    start = partial(quarry.continue_stream, name, session, message=asked.message, include_attributes=include)
+    return await _answer(request, start, stream=asked.stream)
 
 
 async def _answer(
-    request: Request[Any, Any, Any], started: Awaitable[AsyncGenerator[Event]], *, stream: bool
+    request: Request[Any, Any, Any], start: Callable[[], Awaitable[AsyncGenerator[Event]]], *, stream: bool
 ) -> ASGIResponse:
     """Run a search under the limits and answer with its events or with its end."""
     service = service_of(request)
@@ -125,7 +127,7 @@ async def _answer(
     streaming = False
     try:
         # What the engine refuses is refused here, while the answer can still have a status of its own.
-        events = await started
+        events = await start()
         if stream:
             streaming = True
             return _stream(request, service, events, release)
@@ -136,7 +138,7 @@ async def _answer(
 
 
 def _stream(
-    request: Request[Any, Any, Any], service: Service, events: AsyncGenerator[Event], release: Any
+    request: Request[Any, Any, Any], service: Service, events: AsyncGenerator[Event], release: Callable[[], None]
 ) -> EventStream:
     state = request.scope["state"]
 
