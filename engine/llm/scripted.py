@@ -33,13 +33,14 @@ class ScriptedModel:
         script: Iterable[Answer] | Callable[[StructuredCall], Answer],
         *,
         usage: TokenUsage | None = None,
-        delay_s: float = 0.0,
+        delay_s: float | Callable[[StructuredCall], float] = 0.0,
     ) -> None:
         """A script that has run out raises `ModelUnavailable`, as does one that a closed model is asked for.
 
         Args:
             usage: what each reply costs; None is 100 tokens in and 20 out.
-            delay_s: how long each reply takes; beyond the call's deadline it is `ModelUnavailable`.
+            delay_s: how long a reply takes, or how to tell from its call; beyond the call's deadline it is
+                `ModelUnavailable`.
         """
         self.calls: list[StructuredCall] = []
         self._usage = usage or TokenUsage(input=100, output=20)
@@ -51,10 +52,10 @@ class ScriptedModel:
         self.calls.append(call)
         if self._closed:
             raise ModelUnavailable("The model is closed.")
-        if self._delay_s > call.deadline_s:
-            await asyncio.sleep(call.deadline_s)
+        delay_s = self._delay_s(call) if callable(self._delay_s) else self._delay_s
+        await asyncio.sleep(min(delay_s, call.deadline_s))
+        if delay_s > call.deadline_s:
             raise ModelUnavailable("The model did not answer in time.")
-        await asyncio.sleep(self._delay_s)
         answer = self._answer(call)
         if isinstance(answer, Exception):
             raise answer
