@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -60,9 +61,10 @@ DOCUMENTS: list[dict[str, Any]] = [
 Find = Callable[[Any], set[str]]
 
 
-@pytest.fixture(scope="module")
-def find() -> Generator[Find]:
-    _, checked = plan_upload(SCHEMA, None, DOCUMENTS)
+@contextmanager
+def searched(documents: list[dict[str, Any]]) -> Generator[Find]:
+    """Finds ids by SQL, and asserts that the reference finds the same."""
+    _, checked = plan_upload(SCHEMA, None, documents)
     rows = [{"id": document.id, **document.values} for document in checked]
     columns = {"id": "VARCHAR", "root_document_id": "VARCHAR"} | {n: COLUMN_TYPES[kind] for n, kind in TYPES.items()}
     with duckdb.connect() as connection:
@@ -82,6 +84,12 @@ def find() -> Generator[Find]:
             assert {document_id for (document_id,) in by_sql} == by_meaning
             return by_meaning  # type: ignore[return-value]
 
+        yield run
+
+
+@pytest.fixture(scope="module")
+def find() -> Generator[Find]:
+    with searched(DOCUMENTS) as run:
         yield run
 
 
@@ -179,6 +187,35 @@ NONE: set[str] = set()
 )
 def test_rule(find: Find, raw: Any, expected: set[str]) -> None:
     assert find(raw) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([*range(40)], {"long"}),
+        ([*range(40), 40.5], NONE),
+        ([1] * 40, {"long", "short"}),
+        ([1, 2] * 20, {"long"}),
+        ([*range(40), 2**63], NONE),
+    ],
+    ids=range(5),
+)
+def test_a_long_list_of_values_to_contain(values: list[float], expected: set[str]) -> None:
+    with searched([{"id": "long", "scores": [*range(50), 7, 7]}, {"id": "short", "scores": [1, 1, 1]}]) as find:
+        assert find({"scores": {"$contains_all": values}}) == expected
+
+
+@pytest.mark.parametrize("operator", ["$in", "$contains_any"])
+def test_a_long_list_of_values_to_meet(operator: str) -> None:
+    documents = [{"id": "some", "scores": [1, 5000]}, {"id": "none", "scores": [-1]}, {"id": "empty", "scores": []}]
+    with searched([*documents, {"id": "bare"}]) as find:
+        assert find({"scores": {operator: [*range(5000, 15_000)]}}) == {"some"}
+        assert find({"scores": {"$not": {operator: [*range(5000, 15_000)]}}}) == {"none", "empty", "bare"}
+
+
+def test_a_pattern_crosses_line_ends_in_values_and_elements() -> None:
+    with searched([{"id": "a", "title": "two\nlines", "tags": ["x\ny"]}]) as find:
+        assert find({"title": {"$glob": "two*s"}, "tags": {"$glob": "x?y"}}) == {"a"}
 
 
 def test_text_that_looks_like_a_time_stays_text_on_a_string_attribute() -> None:
