@@ -60,6 +60,9 @@ class BoundRetrieval:
         )
         return Corpus(schema, values, self._backend.count(self._namespace.id, self._where), self._today().isoformat())
 
+    def rarity(self, text: str) -> Mapping[str, float]:
+        return self._backend.rarity(self._namespace.id, text)
+
     def narrowed(self, narrowing: Mapping[str, Any]) -> BoundRetrieval:
         where = conjoin(self._where, parse_filter(narrowing, self._namespace.schema))
         return BoundRetrieval(self._retriever, self._backend, self._namespace, where, self._today)

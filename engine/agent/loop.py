@@ -45,6 +45,8 @@ QUERY_K = 40
 READ_PER_ROUND = 24
 """Passages read in a round: what is selected for coverage out of everything gathered."""
 MAX_SHOWN_QUERY = 120
+MAX_COUNTED_CONTEXT = 4_000
+"""Characters of the context whose words are looked up in the index."""
 
 
 @dataclass(slots=True)
@@ -103,6 +105,11 @@ class Turn:
             state.result = TurnResult(synthesis=not_found(state.question, (), 0))
             return
         yield StatusEvent("Planning the search")
+        state.question = msgspec.structs.replace(
+            state.question,
+            rarity=await self._in_pool(self._retrieval.rarity, everything_asked(state.question)),
+            filterable=corpus.schema.filterable(),
+        )
         with timed(self._observer, "plan"):
             plan = await self._steps.planner.plan(state.question, corpus)
         queries: Sequence[PlannedQuery] = plan.queries
@@ -197,6 +204,12 @@ class Turn:
     async def _in_pool(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         run = partial(work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._pool, run)
+
+
+def everything_asked(question: Question) -> str:
+    """Objective, messages and the beginning of the context, for looking up how rare their words are."""
+    said = [question.request.objective, question.message, *(turn.message for turn in question.turns)]
+    return " ".join([*said, question.request.context[:MAX_COUNTED_CONTEXT]])
 
 
 def ordered(state: TurnState) -> list[Evidence]:

@@ -29,6 +29,10 @@ class Retrieval(Protocol):
         """Schema, known attribute values, and how many documents the filter leaves."""
         ...
 
+    def rarity(self, text: str) -> Mapping[str, float]:
+        """IDF of every term of `text` in the namespace, whatever the filter leaves; see `engine.lexical.analyzer`."""
+        ...
+
     def narrowed(self, narrowing: Mapping[str, Any]) -> Retrieval:
         """The same under one more filter. Raises `FilterError`."""
         ...

@@ -93,12 +93,16 @@ class Question(msgspec.Struct, frozen=True):
         turns: earlier turns, oldest first.
         message: the client's latest message of a continuation; empty on the first turn.
         narrowing: what earlier clarifications settled, as filter JSON; None for nothing.
+        rarity: IDF in the namespace of the index's terms of everything asked so far; empty where it is not known.
+        filterable: attributes that a filter may name.
     """
 
     request: SearchRequest
     turns: tuple[Turn, ...] = ()
     message: str = ""
     narrowing: Mapping[str, Any] | None = None
+    rarity: Mapping[str, float] = {}
+    filterable: tuple[str, ...] = ()
 
 
 class Block(msgspec.Struct, frozen=True):

@@ -151,6 +151,10 @@ class Backend(Protocol):
 
     def legs(self, namespace: int, query: LegsQuery) -> Legs: ...
 
+    def rarity(self, namespace: int, text: str) -> dict[str, float]:
+        """How rare each lexical term of `text` is in the namespace: BM25's IDF, in nats; larger is rarer."""
+        ...
+
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         """The live passages among `labels`, in the order asked."""
         ...

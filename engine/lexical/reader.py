@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import log1p
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -12,15 +11,20 @@ from engine.lexical import native
 from engine.lexical.analyzer import query_terms
 from engine.lexical.native import BODY, HEADER, Searcher, translated
 from engine.lexical.scripts import is_single_unspaced
+from engine.lexical.stop_words import stop_terms
 from engine.model.hits import Candidates, Labels, Scores, top_k
+from engine.ranking.terms import QueryTerms, weigh_terms
 
 MAX_TERMS = 64
 """Distinct terms of a query, the rarest first; a whole page pasted as a question keeps what tells it apart."""
-COMMON_SHARE = 0.1
-"""Terms in more than this share of the passages choose no candidates when rarer ones are there: over 100,000 passages
-a question takes 0.4 ms instead of 1.2 ms, and such a term weighs below ``ln(10)`` where a rare one weighs 11."""
-COMMON_FROM = 2_000
-"""Passages from which `COMMON_SHARE` counts; below, every term is cheap."""
+COMMON_FROM = 20_000
+"""Passages from which terms that most passages hold choose no candidates, where rarer ones do; below, all are cheap.
+Over 100,000 passages a question takes 0.4 ms instead of 1.2 ms, and rerankers weigh those terms all the same."""
+COMMON_SHARE = 0.25
+COMMON_STOP_SHARE = 0.1
+"""The share of passages that makes a term common, and one that makes a function word common."""
+HEADER_WEIGHT = 0.2
+"""On top of the header's words in the body field."""
 MAX_PREFIXED = 32
 """Terms that a single character of an unspaced script stands for, the most frequent first."""
 MAX_OVERFETCH = 5_000
@@ -33,11 +37,11 @@ class LexicalQuery(msgspec.Struct, frozen=True):
     """Words to look for, never a query language.
 
     Attributes:
-        header_weight: factor on the BM25 of a match in a header; that of the body is 1.
+        header_weight: factor on the BM25 of the header alone, beside that of header and body together.
     """
 
     text: str
-    header_weight: float = 1.0
+    header_weight: float = HEADER_WEIGHT
 
 
 class LexicalReader:
@@ -60,15 +64,31 @@ class LexicalReader:
         """Passages whose body holds `term`, as `query_terms` gives it. Removed ones count until segments merge."""
         return self._searcher.doc_freq(BODY, term)
 
-    def idf(self, terms: Sequence[str]) -> dict[str, float]:
-        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each, as in BM25; terms without a passage are left out."""
-        total = self.num_passages
+    def terms(self, text: str) -> QueryTerms:
+        """The words of `text` as terms with weights: the `MAX_TERMS` that say most."""
+        analysed = query_terms(text, self._languages)
         with translated("count terms"):
-            frequencies = {term: self._searcher.doc_freq(BODY, term) for term in dict.fromkeys(terms)}
-        return {term: log1p((max(total, df) - df + 0.5) / (df + 0.5)) for term, df in frequencies.items() if df > 0}
+            known = [spelled for term in dict.fromkeys(analysed) for spelled in self._spelled(term)]
+            frequencies = [self._searcher.doc_freq(BODY, term) for term in known]
+        stop_words = stop_terms(self._languages)
+        weighed = weigh_terms(known, frequencies, [term in stop_words for term in known], self.num_passages)
+        if len(weighed) <= MAX_TERMS:
+            return weighed
+        kept = np.sort(np.argsort(-weighed.weights, kind="stable")[:MAX_TERMS])
+        return QueryTerms(
+            tuple(weighed.terms[at] for at in kept), weighed.factors[kept], weighed.weights[kept], weighed.stops[kept]
+        )
 
     def search(self, query: LexicalQuery, k: int, *, allowed: Labels | None = None) -> Candidates:
-        """The best `k` of `allowed` (all, if None): the sum of the BM25 of every term in header and body.
+        """As `search_terms`, for a text."""
+        if k < 0:
+            raise ValueError(f"k must be >= 0, got {k}")
+        return self.search_terms(self.terms(query.text), k, header_weight=query.header_weight, allowed=allowed)
+
+    def search_terms(
+        self, terms: QueryTerms, k: int, *, header_weight: float = HEADER_WEIGHT, allowed: Labels | None = None
+    ) -> Candidates:
+        """The best `k` of `allowed` (all, if None): the sum of the BM25 of every term, times its factor.
 
         The scores are those of the whole index, whatever `allowed` holds; rounded to 4 decimals, so that equal passages
         score equal by whichever way they were found. A passage without any term is no candidate.
@@ -82,40 +102,34 @@ class LexicalReader:
         if k == 0 or self.num_passages == 0 or (allowed is not None and len(allowed) == 0):
             return Candidates.empty()
         with translated("search"):
-            weights = self._weights(query)
-            if not weights:
+            clauses: list[native.Query] = []
+            for term, factor in self._selective(terms):
+                clauses.append(native.term_query(BODY, term, factor))
+                if header_weight > 0:
+                    clauses.append(native.term_query(HEADER, term, header_weight * factor))
+            if not clauses:
                 return Candidates.empty()
-            union = native.any_of([native.term_query(field, term, w) for (field, term), w in weights.items()])
+            union = native.any_of(clauses)
             return self._best(union, k) if allowed is None else self._best_allowed(union, k, allowed)
 
-    def _weights(self, query: LexicalQuery) -> Mapping[tuple[str, str], float]:
-        """(field, term) → factor on its BM25; terms that no passage holds are left out."""
+    def _selective(self, terms: QueryTerms) -> list[tuple[str, float]]:
+        """Terms that choose candidates, with their factors."""
         total = self.num_passages
-        held: dict[str, tuple[int, int]] = {}
-        for term in dict.fromkeys(query_terms(query.text, self._languages)):
-            for known in self._spelled(term):
-                counts = self._searcher.doc_freq(BODY, known), self._searcher.doc_freq(HEADER, known)
-                if any(counts):
-                    held[known] = counts
-        rarest = sorted(held, key=lambda term: sum(held[term]))[:MAX_TERMS]
-        if total >= COMMON_FROM:
-            selective = [term for term in rarest if held[term][0] <= COMMON_SHARE * total]
-            rarest = selective or rarest[:1]
-        weights: dict[tuple[str, str], float] = {}
-        for term in rarest:
-            in_body, in_header = held[term]
-            if in_body:
-                weights[BODY, term] = 1.0
-            if in_header and query.header_weight > 0:
-                weights[HEADER, term] = query.header_weight
-        return weights
+        frequencies = [self._searcher.doc_freq(BODY, term) for term in terms.terms]
+        held = [
+            (term, float(factor), df, COMMON_STOP_SHARE if stop else COMMON_SHARE)
+            for term, factor, df, stop in zip(terms.terms, terms.factors, frequencies, terms.stops, strict=True)
+            if df > 0
+        ]
+        if total < COMMON_FROM or not held:
+            return [(term, factor) for term, factor, _, _ in held]
+        rare = [(term, factor) for term, factor, df, share in held if df <= share * total]
+        return rare or [min(held, key=lambda entry: entry[2])[:2]]
 
     def _spelled(self, term: str) -> list[str]:
         if not is_single_unspaced(term):
             return [term]
-        found = dict(self._searcher.terms_with_prefix(BODY, term, limit=MAX_PREFIXED))
-        found |= dict(self._searcher.terms_with_prefix(HEADER, term, limit=MAX_PREFIXED))
-        return list(found)
+        return [found for found, _ in self._searcher.terms_with_prefix(BODY, term, limit=MAX_PREFIXED)]
 
     def _best(self, query: native.Query, k: int) -> Candidates:
         labels, scores = self._fetch(query, k + 8)

@@ -144,6 +144,10 @@ class EmbeddedBackend:
         with self._pool.use(namespace) as store:
             return run_legs(store, query)
 
+    def rarity(self, namespace: int, text: str) -> dict[str, float]:
+        with self._pool.use(namespace) as store:
+            return store.snapshot.lexical.rarity(text)
+
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         wanted: list[int] = labels.tolist()
         with self._pool.use(namespace) as store, store.reading() as cursor:
