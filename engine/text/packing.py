@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from engine.text.long_spans import append_trimmed, split_long
 from engine.text.sentences import sentence_bounds
 from engine.text.tokens import count_tokens
@@ -9,7 +11,7 @@ from engine.text.tokens import count_tokens
 _CERTAIN_GAPS = frozenset(" \n\r\t")
 """White space in front of which no token of the vocabulary ends in the middle: counts on both sides add up."""
 
-_PARAGRAPH_PREFERENCE = 0.15
+_PARAGRAPH_PREFERENCE = 0.3
 """A cut between paragraphs may stand this share of the limit further from the even size."""
 
 _SPACE_SLACK = 8
@@ -107,7 +109,7 @@ def _last_of_next(
         return len(units) - 1
     even = remaining / -(-remaining // max_tokens)
     best, least = at_least, float("inf")
-    for last in range(at_least, len(units)):
+    for last in range(max(at_least, bisect_left(ends_at, before + even / 2)), len(units)):
         tokens = ends_at[last] - before
         if tokens > max_tokens:
             break
@@ -131,4 +133,10 @@ def _fitting(text: str, start: int, end: int, max_tokens: int) -> list[tuple[int
 
 def _verified(text: str, packed: list[tuple[int, int]], max_tokens: int) -> list[tuple[int, int]]:
     """`packed` with every stretch counted whole: merges across a cut without white space can add a token or two."""
-    return [piece for start, end in packed for piece in _fitting(text, start, end, max_tokens)]
+    pieces: list[tuple[int, int]] = []
+    for start, end in packed:
+        for piece in _fitting(text, start, end, max_tokens):
+            # A piece of the overlap alone would only repeat.
+            if not pieces or piece[1] > pieces[-1][1]:
+                pieces.append(piece)
+    return pieces
