@@ -42,14 +42,15 @@ async def verified(
         ``("", ())`` when nothing is left.
     """
     blocks = blocks_of(evidence)
+    asked = (question.request.objective, question.request.context, question.message)
     documents = await fetch(list(dict.fromkeys(f.document_id for f in draft.findings)))
     supported = support(draft, blocks, documents)
-    problems = problems_of(draft, supported)
+    problems = problems_of(draft, supported, asked)
     if problems and isinstance(synthesizer, Repairer):
         draft = await synthesizer.repair(question, draft, problems)
         documents = await fetch(list(dict.fromkeys(f.document_id for f in draft.findings)))
         supported = support(draft, blocks, documents)
-        problems = problems_of(draft, supported)
+        problems = problems_of(draft, supported, asked)
     failed = {p.index for p in problems if p.part == "finding"}
     synthesis, results = cite(
         draft,

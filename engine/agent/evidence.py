@@ -1,7 +1,8 @@
 """The verbatim gate: what leaves a search stands in a live document, word for word.
 
 A draft names blocks; this module copies their text out of the documents as they are now. Findings without an excerpt
-are dropped; findings and sentences whose numbers or quotations do not stand in their excerpts are reported as problems.
+are dropped; findings and sentences whose numbers, quotations or names do not stand in what they cite are reported as
+problems.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.agent.names import strange_names
 from engine.agent.steps import AnswerDraft, Block, Problem, ReadingPassage
 from engine.model.document import JsonValue
 from engine.model.search import MAX_EXCERPT, MAX_EXCERPTS
@@ -21,11 +23,17 @@ _ELEMENT = re.compile(r"^(.*)\[(\d+)\]$", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Supported:
-    """A finding of a draft with its excerpts, each verbatim in one attribute value of the document."""
+    """A finding of a draft with its excerpts, each verbatim in one attribute value of the document.
+
+    Attributes:
+        around: what else was read with them (passages, headers, attribute values): a name may come from there, because
+            an excerpt often says "he" where its passage says who.
+    """
 
     finding: str
     document_id: str
     excerpts: tuple[str, ...]
+    around: tuple[str, ...] = ()
 
 
 def attribute_value(document: Mapping[str, JsonValue], attribute: str) -> str | None:
@@ -90,24 +98,42 @@ def support(
             if block_id in blocks and blocks[block_id][0].passage.document_id == finding.document_id
         }
         excerpts = excerpts_of(tuple(own), own, document) if document is not None else ()
-        out.append(Supported(finding.finding, finding.document_id, excerpts) if excerpts else None)
+        around = tuple(dict.fromkeys(text for passage, _ in own.values() for text in _around(passage)))
+        out.append(Supported(finding.finding, finding.document_id, excerpts, around) if excerpts else None)
     return out
 
 
-def problems_of(draft: AnswerDraft, supported: Sequence[Supported | None]) -> list[Problem]:
-    """What in the draft's own words does not stand in the excerpts it cites."""
+def _around(passage: ReadingPassage) -> list[str]:
+    return [passage.passage.text, passage.passage.header, *(str(value) for value in passage.attributes.values())]
+
+
+def problems_of(
+    draft: AnswerDraft, supported: Sequence[Supported | None], asked: Sequence[str] = ()
+) -> list[Problem]:
+    """What in the draft's own words does not stand in the excerpts it cites.
+
+    Args:
+        asked: the client's own texts; a name may come from there too.
+    """
     problems: list[Problem] = []
     for index, held in enumerate(supported):
-        if held is not None and (reason := unsupported(held.finding, held.excerpts)):
+        if held is not None and (reason := _unsupported(held.finding, [held], asked)):
             problems.append(Problem("finding", index, reason))
     for index, sentence in enumerate(draft.sentences):
-        cited = [supported[n] for n in sentence.findings if 0 <= n < len(supported)]
-        texts = [text for held in cited if held is not None for text in held.excerpts]
-        if not texts:
+        cited = [held for n in sentence.findings if 0 <= n < len(supported) and (held := supported[n]) is not None]
+        if not cited:
             problems.append(Problem("sentence", index, "none of the findings it cites has an excerpt"))
-        elif reason := unsupported(sentence.text, texts):
+        elif reason := _unsupported(sentence.text, cited, asked):
             problems.append(Problem("sentence", index, reason))
     return problems
+
+
+def _unsupported(text: str, cited: Sequence[Supported], asked: Sequence[str]) -> str:
+    excerpts = [excerpt for held in cited for excerpt in held.excerpts]
+    if reason := unsupported(text, excerpts):
+        return reason
+    strange = strange_names(text, [*excerpts, *(around for held in cited for around in held.around), *asked])
+    return f"the name {strange[0]} stands nowhere in what it cites" if strange else ""
 
 
 def unsupported(text: str, excerpts: Sequence[str]) -> str:

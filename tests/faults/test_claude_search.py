@@ -234,6 +234,32 @@ def test_a_sentence_that_the_repair_does_not_mend_is_dropped(tmp_path: Path) -> 
     assert response.results
 
 
+def test_a_name_that_nothing_cited_knows_is_repaired_or_dropped(tmp_path: Path) -> None:
+    def inventive(received: Received) -> Answer:
+        reply = honest(step_of(received), received)
+        if step_of(received) == "synthesize":
+            reply["sentences"].append({"text": "It was paid by the Orrin Steel Company.", "findings": [1]})
+        return Answer(reply)
+
+    with opened(tmp_path, inventive) as (quarry, server):
+        response = quarry.search("papers", **COSTS)
+        check_answer(quarry, response)
+    assert "Steel" not in response.synthesis
+    assert sum("stands nowhere in what it cites" in received.user for received in server.requests) == 1
+
+
+def test_at_the_soft_deadline_what_is_there_is_answered_and_what_is_missing_is_named(tmp_path: Path) -> None:
+    more = {"text": "bridge budget", "sub_question": 0, "mode": "hybrid", "conditions": []}
+    verdict = {"sufficient": False, "answerable": True, "missing": ["the cost of the viaduct"], "queries": [more]}
+    slow = only("judge", Answer(verdict, delay_s=1.0))
+    with opened(tmp_path, slow, budget=BudgetSettings(soft_seconds=0.9, hard_seconds=60.0)) as (quarry, server):
+        response = quarry.search("papers", **COSTS)
+        check_answer(quarry, response)
+    assert [step_of(received) for received in server.requests] == ["plan", "read", "judge", "synthesize"]
+    assert "Not covered by what was found: the cost of the viaduct." in response.synthesis
+    assert "time limit" in response.synthesis
+
+
 def test_a_deadline_too_near_for_any_call_is_met_by_the_offline_steps(tmp_path: Path) -> None:
     slow = only("plan", Answer({}, delay_s=30))
     with opened(tmp_path, slow, budget=BudgetSettings(soft_seconds=1.0, hard_seconds=2.0)) as (quarry, server):

@@ -1,0 +1,100 @@
+"""Names in a sentence that its sources do not know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+NOUN_CAPITALS = 0.25
+"""Share of capitalised words within sentences above which a language is taken to capitalise its nouns, as German does;
+English news has about half of that."""
+_WORD = re.compile(r"\w(?:[\w’'&-]|\.(?=\w))*")
+_SENTENCE_END = re.compile(r"[.!?:;…]['”\"»)]*\s*$")
+
+
+class _Word(NamedTuple):
+    text: str
+    begins: bool
+    """Stands at the beginning of a sentence, where every word has a capital."""
+    joined: bool
+    """Only white space stands between it and the word before it."""
+
+    @property
+    def capitals(self) -> str:
+        return "".join(character for character in self.text if character.isupper())
+
+    @property
+    def is_abbreviation(self) -> bool:
+        return len(self.capitals) > 1
+
+
+def strange_names(text: str, sources: Iterable[str]) -> list[str]:
+    """Words of names in `text` that stand in none of `sources`, in order.
+
+    A name is a run of two or more capitalised words, or a word with two capitals such as an abbreviation. The first
+    word of a sentence may open a run and is not looked up; where nouns have capitals it opens none. An abbreviation
+    counts as known where its words stand in a source, and words where their abbreviation does. Scripts without
+    capitals have no names here.
+
+    >>> strange_names("Then Ada Byron left ACME for the UN.", ["Ada worked at ACME.", "The United Nations hired her."])
+    ['Byron']
+    """
+    texts = [_words(source) for source in sources]
+    known = {form for words in texts for word in words for form in _forms(word.text)}
+    initials = {_initials(run) for words in texts for run in _runs(words)}
+    words = _words(text)
+    if _capitalises_nouns([word for held in texts for word in held]):
+        words = [word for word in words if not word.begins or word.is_abbreviation]
+    strange: dict[str, None] = {}
+    for run in _runs(words):
+        if len(run) > 1 and _initials(run) in known:
+            continue
+        for word in run:
+            is_no_name = len(run) == 1 or word.begins
+            is_known = word.capitals.casefold() in initials if word.is_abbreviation else is_no_name
+            if not is_known and not _forms(word.text) & known:
+                strange[word.text] = None
+    return list(strange)
+
+
+def _words(text: str) -> list[_Word]:
+    found: list[_Word] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        gap = text[end : match.start()]
+        begins = not found or _SENTENCE_END.search(gap) is not None
+        found.append(_Word(match.group(), begins, joined=bool(found) and not begins and not gap.strip()))
+        end = match.end()
+    return found
+
+
+def _runs(words: Iterable[_Word]) -> Iterator[list[_Word]]:
+    """Capitalised words that follow each other."""
+    run: list[_Word] = []
+    for word in words:
+        if run and not (word.joined and word.text[0].isupper()):
+            yield run
+            run = []
+        if word.text[0].isupper():
+            run.append(word)
+    if run:
+        yield run
+
+
+def _initials(run: list[_Word]) -> str:
+    """First letters; an opening "The" is no part of a name."""
+    name = run[1:] if len(run) > 2 and run[0].begins and not run[0].is_abbreviation else run
+    return "".join(word.text[0] for word in name).casefold()
+
+
+def _forms(word: str) -> set[str]:
+    """A word as sources may write it: folded, without a possessive, without dots, and its hyphenated parts."""
+    folded = re.sub(r"['’]s?$", "", word.casefold()).replace("’", "'")
+    return {folded, folded.replace(".", ""), *folded.split("-")}
+
+
+def _capitalises_nouns(words: list[_Word]) -> bool:
+    within = [word for word in words if not word.begins and word.text[0].isalpha()]
+    capitalised = sum(word.text[0].isupper() for word in within)
+    return capitalised > NOUN_CAPITALS * len(within)
