@@ -16,6 +16,7 @@ from engine.filters.check import CheckedFilter
 from engine.model.document import JsonValue, Passage, PassageDraft
 from engine.model.hits import Candidates, Labels, Vectors
 from engine.model.schema import Schema, TypedValue
+from engine.ranking.terms import QueryTerms
 
 
 class Capabilities(msgspec.Struct, frozen=True):
@@ -63,11 +64,11 @@ class LexicalTerms(msgspec.Struct, frozen=True):
 
     Attributes:
         text: the user's words; the index analyses them as it analysed the passages.
-        header_weight: factor on matches in headers relative to bodies.
+        header_weight: factor on matches in the header alone, beside those in header and body together.
     """
 
     text: str
-    header_weight: float = 1.0
+    header_weight: float = 0.2
 
 
 class LegsQuery(msgspec.Struct, frozen=True):
@@ -92,6 +93,7 @@ class Legs(msgspec.Struct, frozen=True):
     Attributes:
         generation: journal sequence that the legs were read at.
         allowed: how many passages the filter left; -1 without a filter.
+        terms: the words of the lexical leg as the index holds them, with weights, for rerankers.
         strategy: how each leg was run under the filter, for explain and metrics.
     """
 
@@ -100,6 +102,7 @@ class Legs(msgspec.Struct, frozen=True):
     generation: int
     allowed: int = -1
     strategy: str = ""
+    terms: QueryTerms = QueryTerms.empty()
 
 
 class Maintenance(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from functools import cache
 
 from engine.lexical.native import TextAnalyzer, make_analyzer
 from engine.lexical.scripts import prepare, prepare_query
+from engine.text.language import detect_language
 
 DEFAULT_LANGUAGE = "en"
 STEMMERS = {
@@ -41,8 +42,8 @@ STEMMERS = {
 
 def language_of(text: str) -> str:
     """The key of `STEMMERS` that fits `text` best; English when undecided."""
-    del text
-    return DEFAULT_LANGUAGE
+    language = detect_language(text)
+    return language if language in STEMMERS else DEFAULT_LANGUAGE
 
 
 @cache

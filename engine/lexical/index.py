@@ -96,8 +96,9 @@ class LexicalIndex:
                 for label, header, body in added:
                     language = language_of(body)
                     languages.add(language)
-                    document = native.make_document(label, indexable(header, language), indexable(body, language))
-                    writer.add_document(document)
+                    above = indexable(header, language)
+                    whole = f"{above}\n{indexable(body, language)}"
+                    writer.add_document(native.make_document(label, above, whole))
                 opstamp = writer.commit()
                 self._index.reload()
         except BaseException:

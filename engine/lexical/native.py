@@ -14,7 +14,7 @@ TOKENIZER = "quarry-1"
 
 _tantivy: Any = importlib.import_module("tantivy")
 
-FORMAT = f"tantivy {_tantivy.__version__}, fields 1, analyzer 1"
+FORMAT = f"tantivy {_tantivy.__version__}, fields 2, analyzer 1"
 """An index of another format is rebuilt; change it with the schema or with what an analyzer makes of a text."""
 
 
@@ -108,10 +108,21 @@ def make_analyzer(stemmer: str) -> TextAnalyzer:
     return cast("TextAnalyzer", chain.build())
 
 
+def make_splitter() -> TextAnalyzer:
+    """Words in lower case without accents, not stemmed: what `make_analyzer` sees before its stemmer, for English."""
+    filters = _tantivy.Filter
+    chain = _tantivy.TextAnalyzerBuilder(_tantivy.Tokenizer.simple())
+    for step in (filters.remove_long(60), filters.lowercase(), filters.ascii_fold()):
+        chain = chain.filter(step)
+    return cast("TextAnalyzer", chain.build())
+
+
 _schema: Any = (
     _tantivy.SchemaBuilder()
     # Signed on purpose: deleting by the term of an unsigned field does nothing, silently.
     .add_integer_field(LABEL, stored=False, indexed=True, fast=True)
+    # The body field holds the header too: terms of both saturate together, as in BM25F (Robertson, Zaragoza & Taylor
+    # 2004). The header field alone adds a little for words of the title.
     .add_text_field(HEADER, stored=False, tokenizer_name=TOKENIZER, index_option="freq")
     .add_text_field(BODY, stored=False, tokenizer_name=TOKENIZER, index_option="freq")
     .build()

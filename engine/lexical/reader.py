@@ -66,18 +66,23 @@ class LexicalReader:
 
     def terms(self, text: str) -> QueryTerms:
         """The words of `text` as terms with weights: the `MAX_TERMS` that say most."""
-        analysed = query_terms(text, self._languages)
-        with translated("count terms"):
-            known = [spelled for term in dict.fromkeys(analysed) for spelled in self._spelled(term)]
-            frequencies = [self._searcher.doc_freq(BODY, term) for term in known]
-        stop_words = stop_terms(self._languages)
-        weighed = weigh_terms(known, frequencies, [term in stop_words for term in known], self.num_passages)
+        weighed = self._weighed(text)
         if len(weighed) <= MAX_TERMS:
             return weighed
-        kept = np.sort(np.argsort(-weighed.weights, kind="stable")[:MAX_TERMS])
-        return QueryTerms(
-            tuple(weighed.terms[at] for at in kept), weighed.factors[kept], weighed.weights[kept], weighed.stops[kept]
-        )
+        return weighed.at(np.sort(np.argsort(-weighed.weights, kind="stable")[:MAX_TERMS]))
+
+    def rarity(self, text: str) -> dict[str, float]:
+        """BM25's idf of each term of `text`, in nats; larger is rarer, and a term that no passage holds the rarest."""
+        weighed = self._weighed(text)
+        return dict(zip(weighed.terms, (weighed.weights / weighed.factors).tolist(), strict=True))
+
+    def _weighed(self, text: str) -> QueryTerms:
+        analysed = query_terms(text, self._languages)
+        with translated("count terms"):
+            known = list(dict.fromkeys(spelled for term in dict.fromkeys(analysed) for spelled in self._spelled(term)))
+            frequencies = [self._searcher.doc_freq(BODY, term) for term in known]
+        stop_words = stop_terms(self._languages)
+        return weigh_terms(known, frequencies, [term in stop_words for term in known], self.num_passages)
 
     def search(self, query: LexicalQuery, k: int, *, allowed: Labels | None = None) -> Candidates:
         """As `search_terms`, for a text."""

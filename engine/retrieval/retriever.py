@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.backend.protocol import Backend, LegsQuery, LexicalTerms
+from engine.backend.protocol import Backend, Legs, LegsQuery, LexicalTerms
 from engine.embedding.protocol import Embedder
-from engine.model.hits import Candidates, Labels, Scores
+from engine.lexical.term_ids import term_table
+from engine.model.document import Passage
+from engine.model.hits import Candidates
 from engine.model.observer import Observer, timed
+from engine.ranking.fusion import fuse
+from engine.ranking.rerank import RERANKED, TermReranker, scores_of
 from engine.retrieval.query import Ranked, RetrievalQuery
 
 LEG_K = 100
@@ -44,7 +48,7 @@ class Retriever:
     def _once(self, namespace: int, query: RetrievalQuery, legs_query: LegsQuery) -> tuple[Ranked, bool]:
         with timed(self._observer, "legs"):
             legs = self._backend.legs(namespace, legs_query)
-        fused = fuse(legs.lexical, legs.vector, max(HYDRATED, query.k))
+        fused = fuse(legs.lexical, legs.vector, max(HYDRATED, query.k), terms=len(legs.terms))
         if len(fused) == 0:
             return Ranked.empty(legs.allowed), False
         with timed(self._observer, "hydrate"):
@@ -55,6 +59,9 @@ class Retriever:
             keep = np.isin(fused.labels, live)
             fused = Candidates(fused.labels[keep], fused.scores[keep])
         scanned = frozenset(p.document_id for p in passages)
+        if query.mode == "hybrid":
+            with timed(self._observer, "rerank"):
+                fused, passages = self._reranked(query.text, fused, passages, legs)
         best = fused.labels[: query.k]
         return (
             Ranked(
@@ -68,23 +75,11 @@ class Retriever:
             lost,
         )
 
-
-def scores_of(run: Candidates, labels: Labels) -> Scores:
-    """Score of each label in `run`, 0.0 where it is absent; shape ``(len(labels),)``."""
-    held = dict(zip(run.labels.tolist(), run.scores.tolist(), strict=True))
-    return np.asarray([held.get(label, 0.0) for label in labels.tolist()], np.float32)
-
-
-def fuse(lexical: Candidates, vector: Candidates, k: int) -> Candidates:
-    """Weighted sum of scores that are normalised to their run's range."""
-    from engine.model.hits import top_k
-
-    mass: dict[int, float] = {}
-    for run, weight in ((lexical, 0.8), (vector, 0.2)):
-        if len(run) == 0:
-            continue
-        low, high = float(run.scores[-1]), float(run.scores[0])
-        for label, score in zip(run.labels.tolist(), run.scores.tolist(), strict=True):
-            mass[label] = mass.get(label, 0.0) + weight * ((score - low) / (high - low) if high > low else 1.0)
-    labels = np.fromiter(mass, np.int64, len(mass))
-    return top_k(labels, np.fromiter(mass.values(), np.float32, len(mass)), k)
+    @staticmethod
+    def _reranked(
+        text: str, fused: Candidates, passages: list[Passage], legs: Legs
+    ) -> tuple[Candidates, list[Passage]]:
+        reranker = TermReranker(legs.terms, term_table())
+        ranked = reranker.rerank(text, fused, passages[:RERANKED])
+        of = {passage.label: passage for passage in passages}
+        return ranked, [of[label] for label in ranked.labels.tolist()]

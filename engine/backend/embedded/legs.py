@@ -7,8 +7,8 @@ from engine.backend.embedded.store import NamespaceStore
 from engine.backend.protocol import Legs, LegsQuery
 from engine.filters.check import CheckedFilter
 from engine.filters.sql import compile_filter
-from engine.lexical.index import LexicalQuery
 from engine.model.hits import Candidates, Labels
+from engine.ranking.terms import QueryTerms
 from engine.storage.attributes import matching_keys
 
 ATTEMPTS = 4
@@ -49,9 +49,12 @@ def allowed_labels(store: NamespaceStore, snapshot: Snapshot, where: CheckedFilt
 
 def _search(snapshot: Snapshot, query: LegsQuery, allowed: Labels | None) -> Legs:
     lexical = vector = Candidates.empty()
+    terms = QueryTerms.empty()
     if query.lexical is not None:
-        terms = LexicalQuery(text=query.lexical.text, header_weight=query.lexical.header_weight)
-        lexical = snapshot.lexical.search(terms, query.k, allowed=allowed)
+        terms = snapshot.lexical.terms(query.lexical.text)
+        lexical = snapshot.lexical.search_terms(
+            terms, query.k, header_weight=query.lexical.header_weight, allowed=allowed
+        )
     if query.vector is not None:
         vector = snapshot.vectors.search(query.vector, query.k, allowed=allowed)
     return Legs(
@@ -59,4 +62,5 @@ def _search(snapshot: Snapshot, query: LegsQuery, allowed: Labels | None) -> Leg
         vector=vector,
         generation=snapshot.seq,
         allowed=-1 if allowed is None else len(allowed),
+        terms=terms,
     )
