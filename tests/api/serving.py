@@ -158,8 +158,9 @@ class ProcessServer:
         if self.process.poll() is None:
             self.process.send_signal(by)
         assert self.process.stdout is not None
-        self.stdout += self.process.stdout.readlines()
-        self.process.stdout.close()
+        if not self.process.stdout.closed:
+            self.stdout += self.process.stdout.readlines()
+            self.process.stdout.close()
         return self.process.wait(30)
 
     def peak_bytes(self) -> int:

@@ -1,0 +1,247 @@
+"""The server as an operator sees it: start, log, metrics, origins, end."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import engine
+from tests.api.conftest import ARTICLES, SCHEMA
+from tests.api.rows import row
+from tests.api.serving import (
+    PROJECT,
+    ROOT_KEY,
+    Api,
+    ProcessServer,
+    ThreadServer,
+    error_of,
+    parse_events,
+    raw_exchange,
+)
+from tests.api.slow_model import SlowModel
+
+BODY = {"objective": "How long do cats sleep?", "context": "a test"}
+
+
+def lines_of(server: ProcessServer) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in server.log.read_text().splitlines()]
+
+
+def test_told_to_stop_it_ends_what_hangs_and_leaves_in_good_order(tmp_path: Path) -> None:
+    model = SlowModel()
+    model.hangs = True
+    with model.served() as fake:
+        environment = {
+            "QUARRY_AGENT": "claude",
+            "ANTHROPIC_API_KEY": fake.key,
+            "ANTHROPIC_BASE_URL": fake.url,
+            "QUARRY_SHUTDOWN_SECONDS": "0.5",
+        }
+        with ProcessServer(tmp_path, **environment) as server, Api(server.url) as api, ThreadPoolExecutor(2) as pool:
+            api.upload("n", *ARTICLES)
+            stream = pool.submit(Api(server.url).post, "/v1/namespaces/n/search", json={**BODY, "stream": True})
+            plain = pool.submit(Api(server.url).post, "/v1/namespaces/n/search", json=BODY)
+            fake.wait_for(2)
+            assert server.stop() == 0
+            name, last = parse_events(stream.result(30).text)[-1]
+            assert (name, last["code"]) == ("error", "overloaded")
+            assert error_of(plain.result(30)) == (503, "overloaded")
+
+
+def test_told_to_stop_it_lets_streams_end_that_soon_do(tmp_path: Path) -> None:
+    model = SlowModel()
+    model.delay_s = 0.2
+    with model.served() as fake:
+        environment = {"QUARRY_AGENT": "claude", "ANTHROPIC_API_KEY": fake.key, "ANTHROPIC_BASE_URL": fake.url}
+        with ProcessServer(tmp_path, **environment) as server, Api(server.url) as api, ThreadPoolExecutor(1) as pool:
+            api.upload("n", *ARTICLES)
+            stream = pool.submit(Api(server.url).post, "/v1/namespaces/n/search", json={**BODY, "stream": True})
+            fake.wait_for(1)
+            assert server.stop(by=signal.SIGINT) == 0
+            assert parse_events(stream.result(30).text)[-1][0] == "session_result"
+
+
+def test_a_data_directory_in_use_is_refused(tmp_path: Path) -> None:
+    with engine.open(tmp_path / "data"):
+        server = ProcessServer(tmp_path)
+        with pytest.raises(AssertionError):
+            server.start()
+        assert server.stop() != 0
+        assert "DataDirectoryLocked" in server.log.read_text()
+
+
+def test_a_log_line_tells_who_asked_what_and_never_what_was_said(tmp_path: Path) -> None:
+    secrets = ("Kinkajoucanary", "Ocelotcanary", "Tapircanary")
+    with ProcessServer(tmp_path) as server, Api(server.url) as api:
+        api.upload("n", {"id": f"id-{secrets[0]}", "text": f"The word is {secrets[0]}."})
+        raw = api.new_key(name="reader")
+        reader = api.with_key(raw)
+        for stream in (False, True):
+            assert reader.search("n", objective=f"What about {secrets[1]}?", stream=stream).status_code == 200
+        reader.search("n", objective="x", filters={secrets[2]: 1})
+        reader.get(f"/v1/namespaces/n/documents/id-{secrets[0]}")
+        api.with_key("qk_wrong-key-altogether").get("/v1/namespaces")
+        missing = api.get("/v1/nothing", headers={"X-Request-Id": "from-a-proxy"})
+        api.post(
+            "/v1/namespaces/n/search", content=f"{{{secrets[1]}".encode(), headers={"Content-Type": "application/json"}
+        )
+        assert server.stop() == 0
+    text = server.log.read_text()
+    for secret in (*secrets, raw, ROOT_KEY, "qk_wrong"):
+        assert secret not in text
+    requests = [line for line in lines_of(server) if line["logger"] == "quarry.request"]
+    searched = next(line for line in requests if line["route"].endswith("/search"))
+    assert sorted(searched) == [
+        "company",
+        "key_id",
+        "level",
+        "logger",
+        "message",
+        "method",
+        "ms",
+        "request_id",
+        "route",
+        "status",
+        "time",
+    ]
+    assert (searched["method"], searched["route"], searched["status"], searched["company"]) == (
+        "POST",
+        "/v1/namespaces/{namespace}/search",
+        200,
+        "default",
+    )
+    unmatched = next(line for line in requests if line["request_id"] == missing.headers["X-Request-Id"])
+    assert (unmatched["code"], unmatched["client_request_id"]) == ("not_found", "from-a-proxy")
+
+
+def test_it_prints_one_line_when_it_answers_and_logs_for_people_if_told_to(tmp_path: Path) -> None:
+    with ProcessServer(tmp_path, QUARRY_LOG_FORMAT="console") as server:
+        assert httpx.get(f"{server.url}/healthz").status_code == 200
+        assert server.stop() == 0
+    assert re.fullmatch(r"listening on http://127\.0\.0\.1:\d+\n", "".join(server.stdout))
+    assert re.search(
+        r"^\S+Z info    request request_id=req_\S+ method=GET route=/healthz status=200",
+        server.log.read_text(),
+        re.MULTILINE,
+    )
+
+
+@pytest.fixture(scope="module")
+def measured() -> Iterator[Api]:
+    origins = ("https://app.example.com",)
+    with ThreadServer(cors_origins=origins) as server, Api(server.url) as api:
+        api.upload("n", *ARTICLES, schema=SCHEMA)
+        api.search("n", filters={"source": "Almanac"})
+        api.get("/v1/nothing")
+        yield api
+
+
+def test_metrics_count_requests_stages_and_contents(measured: Api) -> None:
+    answer = measured.get("/metrics")
+    assert answer.headers["Content-Type"].startswith("text/plain")
+    values = {
+        match[1]: float(match[2]) for match in re.finditer(r"^(\w+(?:\{[^}]*\})?) (\S+)$", answer.text, re.MULTILINE)
+    }
+    assert re.search(
+        r'^quarry_requests_total\{method="POST",route="/v1/namespaces/\{namespace\}/search",status="200"\} 1\.0$',
+        answer.text,
+        re.MULTILINE,
+    )
+    assert 'route="unmatched",status="404"' in answer.text
+    for stage in ("plan", "filter", "lexical", "vector", "read", "synthesize"):
+        assert f'quarry_stage_seconds_count{{stage="{stage}"}}' in answer.text, stage
+    assert values["quarry_documents"] == 3
+    assert values["quarry_passages"] >= 3
+    assert values["quarry_namespaces"] == 1
+    assert values["quarry_searches"] == 0
+    assert 'quarry_engine_events_total{name="documents_written"} 3.0' in answer.text
+
+
+def test_metrics_are_for_admins_of_the_company_that_runs_the_server(measured: Api) -> None:
+    assert error_of(measured.with_key(None).get("/metrics")) == (401, "unauthenticated")
+    assert error_of(measured.with_key(measured.new_key()).get("/metrics")) == (403, "permission_denied")
+
+
+def test_browsers_may_call_from_the_origins_that_are_named(measured: Api, api: Api) -> None:
+    origin = {"Origin": "https://app.example.com"}
+    ask = origin | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    nobody = measured.with_key(None)
+    preflight = nobody.options("/v1/namespaces/n/search", headers=ask)
+    assert preflight.status_code == 204
+    assert preflight.headers["Access-Control-Allow-Origin"] == "https://app.example.com"
+    assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
+    assert "Authorization" in preflight.headers["Access-Control-Allow-Headers"]
+    answer = measured.get("/v1/namespaces", headers=origin)
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example.com"
+    assert "Origin" in answer.headers["Vary"]
+    refused = nobody.get("/v1/namespaces", headers=origin)
+    assert refused.headers["Access-Control-Allow-Origin"] == "https://app.example.com"
+    other = {"Origin": "https://evil.example.com"}
+    assert "Access-Control-Allow-Origin" not in measured.get("/v1/namespaces", headers=other).headers
+    assert nobody.options("/v1/namespaces", headers=ask | other).status_code == 401
+    # Without the setting no origin is let in.
+    assert "Access-Control-Allow-Origin" not in api.get("/v1/namespaces", headers=origin).headers
+    assert api.with_key(None).options("/v1/namespaces", headers=ask).status_code == 401
+
+
+@row("Authentication and keys: Health")
+def test_it_is_not_ready_while_it_shuts_down() -> None:
+    with ThreadServer() as server, Api(server.url, None) as nobody:
+        assert nobody.get("/readyz").status_code == 200
+        server.service.stopping.set()
+        answer = nobody.get("/readyz")
+        assert error_of(answer) == (503, "overloaded")
+        assert nobody.get("/healthz").status_code == 200
+        server.service.stopping.clear()
+
+
+def test_a_connection_that_dawdles_over_its_headers_is_closed(tmp_path: Path) -> None:
+    script = (
+        "import api.server; api.server.HEADER_SECONDS = 0.3;"
+        "from api.settings import from_environment; api.server.serve(from_environment())"
+    )
+    environment = ProcessServer(tmp_path)._environment
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=PROJECT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[-1]
+        try:
+            assert raw_exchange(url, b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ") == b""
+            assert raw_exchange(url, b"") == b""
+            with httpx.Client(base_url=url) as client:
+                assert client.get("/healthz").status_code == 200
+                assert client.get("/healthz").status_code == 200
+        finally:
+            process.terminate()
+
+
+def test_the_documentation_is_one_page_without_scripts_or_other_hosts(api: Api) -> None:
+    nobody = api.with_key(None)
+    page = nobody.get("/docs")
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "<script" not in page.text
+    assert not re.findall(r"""(?:src|href)=["'](?!#|/openapi\.json)""", page.text)
+    assert "url(" not in page.text
+    assert "/v1/namespaces/{namespace}/search" in page.text
+    assert nobody.get("/schema", headers={"Accept": "text/html,*/*"}).text == page.text
+    document = nobody.get("/schema").json()
+    assert document["openapi"] == "3.1.0"
+    assert document == nobody.get("/schema/openapi.json").json() == nobody.get("/openapi.json").json()
+    links = set(re.findall(r'href="#([^"]+)"', page.text))
+    assert links <= set(re.findall(r'id="([^"]+)"', page.text))
