@@ -158,7 +158,7 @@ def test_metrics_count_requests_stages_and_contents(measured: Api) -> None:
         re.MULTILINE,
     )
     assert 'route="unmatched",status="404"' in answer.text
-    for stage in ("plan", "filter", "lexical", "vector", "read", "synthesize"):
+    for stage in ("plan", "legs", "hydrate", "read", "synthesize"):
         assert f'quarry_stage_seconds_count{{stage="{stage}"}}' in answer.text, stage
     assert values["quarry_documents"] == 3
     assert values["quarry_passages"] >= 3
