@@ -19,6 +19,7 @@ from engine.model.namespace import DEFAULT_COMPANY, Namespace, NamespaceStats
 from engine.model.observer import Observer, SilentObserver
 from engine.model.search import Mode, SearchRequest, SearchResponse, check_text
 from engine.settings import EngineSettings, with_overrides
+from engine.storage.catalog import StoredNamespace
 from engine.storage.keys import KeyStore
 
 MAX_DELETED = 10_000
@@ -116,7 +117,7 @@ class Engine:
         self._check_open()
         return self._core.catalog.namespaces(self._company.id)
 
-    def namespace(self, name: str) -> Namespace:
+    def namespace(self, name: str) -> StoredNamespace:
         """One namespace with its schema."""
         self._check_open()
         return self._core.catalog.namespace(self._company.id, check_namespace_name(name))

@@ -24,7 +24,6 @@ from engine.errors import QuarryError, SearchTimeout
 from engine.filters.check import CheckedFilter, conjoin, parse_filter
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.ids import new_session_id
-from engine.model.namespace import Namespace
 from engine.model.observer import Observer, timed
 from engine.model.search import (
     MAX_CLARIFICATIONS,
@@ -38,6 +37,7 @@ from engine.model.search import (
 from engine.retrieval.query import Ranked, RetrievalQuery
 from engine.retrieval.retriever import Retriever
 from engine.settings import BudgetSettings
+from engine.storage.catalog import StoredNamespace
 from engine.storage.sessions import SessionStore
 
 THREADS = 8
@@ -77,14 +77,17 @@ class Searches:
         """Let running queries end and start no more."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def retrieve(self, namespace: Namespace, text: str, k: int, where: CheckedFilter | None, mode: Mode) -> Ranked:
+    def retrieve(
+        self, namespace: StoredNamespace, text: str, k: int, where: CheckedFilter | None, mode: Mode
+    ) -> Ranked:
         """The best `k` passages; see `Engine.retrieve`."""
+        self._retriever.check(namespace)
         if mode == "planned":
             bound = BoundRetrieval(self._retriever, self._backend, namespace, where, self._today)
             return planned(text, bound, self._plan_offline, k)
         return self._retriever.run(namespace.id, RetrievalQuery(text=text, k=k, where=where, mode=mode))
 
-    def start(self, namespace: Namespace, request: SearchRequest) -> AsyncGenerator[Event]:
+    def start(self, namespace: StoredNamespace, request: SearchRequest) -> AsyncGenerator[Event]:
         """The events of a new search.
 
         Raises:
@@ -96,7 +99,7 @@ class Searches:
         return self._events(namespace, new_session_id(), SessionState(request=request), state, bound, is_new=True)
 
     def resume(
-        self, namespace: Namespace, session_id: str, message: str, *, include_attributes: bool | None = None
+        self, namespace: StoredNamespace, session_id: str, message: str, *, include_attributes: bool | None = None
     ) -> AsyncGenerator[Event]:
         """The events of a session's next turn.
 
@@ -124,8 +127,9 @@ class Searches:
         return self._events(namespace, session_id, session, state, bound, is_new=False)
 
     def _bind(
-        self, namespace: Namespace, request: SearchRequest, narrowing: Mapping[str, Any] | None
+        self, namespace: StoredNamespace, request: SearchRequest, narrowing: Mapping[str, Any] | None
     ) -> BoundRetrieval:
+        self._retriever.check(namespace)
         where = parse_filter(request.filters, namespace.schema)
         if narrowing:
             where = conjoin(where, parse_filter(narrowing, namespace.schema))
@@ -133,7 +137,7 @@ class Searches:
 
     async def _events(
         self,
-        namespace: Namespace,
+        namespace: StoredNamespace,
         session_id: str,
         session: SessionState,
         state: TurnState,
@@ -163,7 +167,7 @@ class Searches:
             if not closed_well and not is_new:
                 self._sessions.release(session_id)
 
-    async def _store(self, namespace: Namespace, session_id: str, session: SessionState, *, is_new: bool) -> None:
+    async def _store(self, namespace: StoredNamespace, session_id: str, session: SessionState, *, is_new: bool) -> None:
         raw = encode_state(session)
 
         def write() -> None:
@@ -174,7 +178,7 @@ class Searches:
 
         await asyncio.get_running_loop().run_in_executor(self._pool, write)
 
-    async def _fail(self, namespace: Namespace, session_id: str, session: SessionState, *, is_new: bool) -> None:
+    async def _fail(self, namespace: StoredNamespace, session_id: str, session: SessionState, *, is_new: bool) -> None:
         raw = encode_state(session)
 
         def write() -> None:

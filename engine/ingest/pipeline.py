@@ -12,7 +12,7 @@ import msgspec
 from engine.backend.embedded.backend import EmbeddedBackend
 from engine.backend.protocol import DocumentWrite, NamespaceSpec
 from engine.embedding.protocol import Embedder
-from engine.errors import InvalidRequest, ReindexRequired
+from engine.errors import InvalidRequest
 from engine.ingest.derive import derive
 from engine.model.checking import plan_upload
 from engine.model.document import DocumentBody
@@ -21,7 +21,7 @@ from engine.model.namespace import Namespace
 from engine.model.observer import Observer, timed
 from engine.model.schema import Schema, decode_schema
 from engine.settings import EngineSettings
-from engine.storage.catalog import Catalog, Company, StoredNamespace
+from engine.storage.catalog import Catalog, Company, check_embedder
 
 _NONE: list[DocumentBody] = []
 SEARCHED_PROPERTY = "searched"
@@ -111,7 +111,7 @@ class Ingest:
     ) -> int:
         existing = self._catalog.find(company.id, name)
         if existing is not None:
-            self._check_embedder(existing)
+            check_embedder(existing, self._embedder.name, self._embedder.dimension)
         patch = decode_schema(raw_schema or {})
         current = existing.schema if existing else Schema()
         schema, checked = plan_upload(current, patch, batch, start=offset)
@@ -137,13 +137,6 @@ class Ingest:
         self._catalog.update_schema(namespace.id, schema)
         self._observer.count("documents_written", len(checked))
         return len(checked)
-
-    def _check_embedder(self, namespace: StoredNamespace) -> None:
-        if (namespace.embedder, namespace.dimension) != (self._embedder.name, self._embedder.dimension):
-            raise ReindexRequired(
-                f"Namespace {namespace.name!r} holds vectors of {namespace.embedder!r}, not of "
-                f"{self._embedder.name!r}; reindex it."
-            )
 
     def _derivation_differs(self, namespace: Namespace, schema: Schema) -> bool:
         """Whether documents already stored must be cut anew: another set of their attributes is searched now."""

@@ -13,6 +13,7 @@ from engine.model.observer import Observer, timed
 from engine.ranking.fusion import fuse
 from engine.ranking.rerank import RERANKED, TermReranker, scores_of
 from engine.retrieval.query import Ranked, RetrievalQuery
+from engine.storage.catalog import StoredNamespace, check_embedder
 
 LEG_K = 100
 """Candidates a leg; the fused order of the first 50 is what a reader sees, and both legs must reach below it."""
@@ -26,6 +27,10 @@ class Retriever:
         self._backend = backend
         self._embedder = embedder
         self._observer = observer
+
+    def check(self, namespace: StoredNamespace) -> None:
+        """Raises `ReindexRequired` when the namespace was embedded by another embedder."""
+        check_embedder(namespace, self._embedder.name, self._embedder.dimension)
 
     def run(self, namespace: int, query: RetrievalQuery) -> Ranked:
         """The best `query.k` passages, all live when they were read."""

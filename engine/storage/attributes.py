@@ -36,11 +36,21 @@ class Columns:
             cursor.execute(f"ALTER TABLE attributes ALTER COLUMN {name} TYPE {COLUMN_TYPES[kind]}")
             cursor.execute("UPDATE attribute_columns SET type = $1 WHERE attribute = $2", [kind.value, attribute])
         else:
-            name = f"a{len(self._held)}"
+            name = f"a{1 + max((int(n[1:]) for _, n in self._held.values()), default=-1)}"
             cursor.execute(f"ALTER TABLE attributes ADD COLUMN {name} {COLUMN_TYPES[kind]}")
             cursor.execute("INSERT INTO attribute_columns VALUES ($1, $2, $3)", [attribute, kind.value, name])
         # A new mapping each time: searches read the one they took while a writer adds columns.
         self._held = self._held | {attribute: (kind, name)}
+
+    def surplus(self, wanted: Mapping[str, AttributeType]) -> list[str]:
+        """Attributes that have a column but are not wanted."""
+        return [attribute for attribute in self._held if attribute not in wanted]
+
+    def remove(self, cursor: Cursor, attribute: str) -> None:
+        """Take the column away: it would miss the values of documents that come while it is not wanted."""
+        cursor.execute(f"ALTER TABLE attributes DROP COLUMN {self._held[attribute][1]}")
+        cursor.execute("DELETE FROM attribute_columns WHERE attribute = $1", [attribute])
+        self._held = {name: held for name, held in self._held.items() if name != attribute}
 
     def fill(self, cursor: Cursor, attribute: str, values: Iterable[tuple[int, TypedValue]]) -> None:
         """Set one column for existing rows, by document key."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from engine.errors import InvalidRequest, NamespaceNotFound, NotFound, StorageError
+from engine.errors import InvalidRequest, NamespaceNotFound, NotFound, ReindexRequired, StorageError
 from engine.model.namespace import DEFAULT_COMPANY, Namespace
 from engine.model.schema import Schema
 from engine.storage.catalog_file import CatalogFile
@@ -36,6 +36,14 @@ class StoredNamespace(Namespace, frozen=True, kw_only=True):
 
     embedder: str
     dimension: int
+
+
+def check_embedder(namespace: StoredNamespace, embedder: str, dimension: int) -> None:
+    """Raises `ReindexRequired` when the stored vectors were made by another embedder: vectors are never mixed."""
+    if (namespace.embedder, namespace.dimension) != (embedder, dimension):
+        raise ReindexRequired(
+            f"Namespace {namespace.name!r} holds vectors of {namespace.embedder!r}, not of {embedder!r}; reindex it."
+        )
 
 
 class NamespacePage(NamedTuple):

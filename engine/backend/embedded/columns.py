@@ -13,14 +13,16 @@ from engine.storage.documents import decode_body, scan_documents
 
 
 def ensure_columns(store: NamespaceStore, schema: Schema) -> None:
-    """Give every filterable attribute its typed column, filled from the stored documents."""
+    """Give every filterable attribute its typed column, filled from the stored documents, and no other attribute one."""
     wanted = {name: schema.attributes[name].type for name in schema.filterable()}
     with store.write_lock:
-        added = store.columns.missing(wanted)
-        if not added:
+        added, surplus = store.columns.missing(wanted), store.columns.surplus(wanted)
+        if not added and not surplus:
             return
         try:
             with store.database.transaction() as cursor:
+                for attribute in surplus:
+                    store.columns.remove(cursor, attribute)
                 for attribute, kind in added.items():
                     store.columns.add(cursor, attribute, kind)
                 _backfill(store, cursor, added)
