@@ -34,7 +34,7 @@ class VectorSettings(msgspec.Struct, frozen=True):
         rebuild_dead_share: rows and graph are built anew when more than this share of them is dead.
     """
 
-    m: int = 24
+    m: int = 20
     ef_construction: int = 80
     ef_search: int = 200
     exact_limit: int = 10_000

@@ -7,6 +7,8 @@ ten times as long as soon as another thread has work (100,000 x 256 beside a gra
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import cast
 
 import numpy as np
@@ -19,13 +21,29 @@ GATHERED_ROWS = 512
 DENSE_SHARE = 0.35
 """From this share of a stretch of rows on, scanning all of it is faster than gathering the wanted ones."""
 
+SHARED_ROWS = 40_000
+"""From here on two threads share a scan."""
+
 _scratch = threading.local()
 
 
 def similarities(view: RowView, query: Vectors, rows: Rows) -> Scores:
     """Dot product of `query` with each of `rows` (ascending), shape ``(len(rows),)``."""
     scores = np.empty(len(rows), np.float32)
-    for block, begin, end in view.by_block(rows):
+    parts = view.by_block(rows)
+    if len(rows) < SHARED_ROWS or len(parts) < 2:
+        _score(view, query, rows, parts, scores)
+    else:
+        # Memory is the limit, and one thread alone does not reach it: 100,000 x 256 in 3.3 ms on one, 1.9 ms on two.
+        middle = len(parts) // 2
+        other = _pool().submit(_score, view, query, rows, parts[middle:], scores)
+        _score(view, query, rows, parts[:middle], scores)
+        other.result()
+    return scores
+
+
+def _score(view: RowView, query: Vectors, rows: Rows, parts: list[tuple[int, int, int]], scores: Scores) -> None:
+    for block, begin, end in parts:
         local = rows[begin:end] - block * BLOCK_ROWS
         first, last = int(local[0]), int(local[-1]) + 1
         if len(local) >= DENSE_SHARE * (last - first):
@@ -33,7 +51,11 @@ def similarities(view: RowView, query: Vectors, rows: Rows) -> Scores:
             scores[begin:end] = dense if len(local) == last - first else dense[local - first]
         else:
             _gather(view.blocks[block], query, local, scores[begin:end])
-    return scores
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="vector scan")
 
 
 def scan(view: RowView, query: Vectors, k: int, rows: Rows | None = None) -> Candidates:

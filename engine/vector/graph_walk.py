@@ -23,9 +23,9 @@ ROWS_A_STEP = 20.0
 
 Measured at 100,000 x 256 (``benchmarks/vector_speed.py``): 1.7 µs a step of breadth, 0.085 µs a gathered row.
 """
-BREADTH = 2.5
+BREADTH = 3.0
 BREADTH_A_RANK = 6.0
-"""Breadth ``2.5 * ef_search + 6 * rank`` brings up the true rows down to `rank` with recall .99 (same source)."""
+"""Breadth ``3 * ef_search + 6 * rank`` brings up the true rows down to `rank` with recall .99 (same source)."""
 _SLACK = 2.0
 """How far beyond the planned rank the k-th allowed row may stand; chance moves it by a third at k = 10."""
 
@@ -79,14 +79,15 @@ class GraphWalk:
         return self._fetch(breadth) if breadth * ROWS_A_STEP < cost_of_scan else None
 
     def _filtered(self, cost_of_scan: float) -> tuple[Rows, Scores] | None:
-        if self._breadth(self.k) * ROWS_A_STEP >= cost_of_scan:
+        look = max(self.ef_search // 2, 1)
+        if (look + self._breadth(self.k)) * ROWS_A_STEP >= cost_of_scan:
             return None
-        near = self._fetch(self.ef_search)
+        near = self._fetch(look)
         if near is None:
             return None
-        rank = self.k * self.ef_search / max(len(near[0]), 0.5)
+        rank = self.k * look / max(len(near[0]), 0.5)
         breadth = self._breadth(rank)
-        if breadth * ROWS_A_STEP >= cost_of_scan:
+        if (look + breadth) * ROWS_A_STEP >= cost_of_scan:
             return None
         wide = self._fetch(breadth, trusted=rank * _SLACK)
         return wide if wide is not None and len(wide[0]) >= self.k else None

@@ -11,6 +11,7 @@ import importlib
 import importlib.metadata
 import os
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -29,6 +30,10 @@ BUILD_THREADS = min(os.cpu_count() or 1, 8)
 LIBRARY_VERSION = importlib.metadata.version("hnswlib")
 
 _FIRST_CAPACITY = 4096
+_ATTEMPTS = 3
+_PAUSE_S = 0.0002
+_NARROWEST = 1
+"""The library's own breadth is one number for all threads; a query is as broad as the rows it asks for, if more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +63,24 @@ class HnswGraph:
         self._marking = threading.Lock()
 
     @classmethod
-    def create(cls, dimension: int, *, m: int, ef_construction: int, ef_search: int, seed: int = 100) -> HnswGraph:
+    def create(cls, dimension: int, *, m: int, ef_construction: int, seed: int = 100) -> HnswGraph:
         """An empty graph.
 
         Args:
             dimension: of every row and query; >= 1.
             m: links a node.
             ef_construction: breadth of the search while building.
-            ef_search: breadth of a query; a query for more rows than that is as broad as it asks.
             seed: of the random levels.
         """
         if dimension < 1:
             raise ValueError(f"dimension must be >= 1, got {dimension}")
         index = _new_index(dimension)
         index.init_index(_FIRST_CAPACITY, M=m, ef_construction=ef_construction, random_seed=seed)
-        index.set_ef(ef_search)
+        index.set_ef(_NARROWEST)
         return cls(index, dimension, total=0, removed=0, top=-1)
 
     @classmethod
-    def load(cls, path: Path, dimension: int, *, total: int, removed: int, ef_search: int) -> HnswGraph:
+    def load(cls, path: Path, dimension: int, *, total: int, removed: int) -> HnswGraph:
         """The graph that `save` wrote, with `total` rows of which `removed` are marked.
 
         Only for a file whose size and checksum were found right: a damaged one may end the process.
@@ -91,8 +95,7 @@ class HnswGraph:
             raise StorageError("A vector snapshot cannot be read.") from error
         if index.get_current_count() != total:
             raise StorageError("A vector snapshot holds another number of rows than it says.")
-        # The breadth of a query is not kept in the file.
-        index.set_ef(ef_search)
+        index.set_ef(_NARROWEST)
         return cls(index, dimension, total=total, removed=removed, top=max(index.get_ids_list(), default=-1))
 
     def __len__(self) -> int:
@@ -149,22 +152,27 @@ class HnswGraph:
             self._removed += marked
         return marked
 
-    def nearest(self, query: Vectors, k: int) -> Candidates | None:
-        """About the `k` nearest rows, best first; None when the graph cannot give as many as it should.
+    def nearest(self, query: Vectors, breadth: int) -> Candidates | None:
+        """About the `breadth` nearest rows, best first; None when the graph cannot give as many as it should.
+
+        All that a query of this breadth (`ef_search`) comes by: the first are nearly certain, the last are not, so ask
+        for a good many more than are wanted.
 
         Raises:
             ValueError: `query` has another width or type, or is not of unit length.
         """
         check_query(query, self.dimension)
-        for _ in range(2):
-            wanted = min(k, len(self))
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                time.sleep(_PAUSE_S)
+            wanted = min(breadth, len(self))
             if wanted <= 0:
                 return Candidates.empty()
             try:
                 with self._memory.shared():
                     labels, distances = self._index.knn_query(query[np.newaxis], k=wanted, num_threads=1)
             except RuntimeError:
-                # A row was marked, or one half added, under the query: once more with what is there now.
+                # A row was marked, or the query came upon one that has no links yet: once more with what is there now.
                 continue
             scores = np.clip(np.float32(1.0) - distances[0], -1.0, 1.0)
             return Candidates(labels[0].astype(np.int64), scores)

@@ -47,7 +47,7 @@ class VectorIndex:
         Without a usable snapshot an empty index and -1: add every row anew.
         """
         index = cls(dimension, settings)
-        restored = read_snapshot(folder, dimension, ef_search=index._settings.ef_search)
+        restored = read_snapshot(folder, dimension)
         if restored is None:
             return index, -1
         index._epoch = Epoch(restored.table, Built(restored.graph, restored.built))
@@ -180,8 +180,6 @@ class VectorIndex:
 
     def _new_graph(self, capacity: int) -> HnswGraph:
         settings = self._settings
-        graph = HnswGraph.create(
-            self.dimension, m=settings.m, ef_construction=settings.ef_construction, ef_search=settings.ef_search
-        )
+        graph = HnswGraph.create(self.dimension, m=settings.m, ef_construction=settings.ef_construction)
         graph.reserve(capacity)
         return graph

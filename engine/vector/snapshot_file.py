@@ -135,7 +135,7 @@ def write_snapshot(folder: Path, view: RowView, graph: HnswGraph | None, *, appl
                 path.unlink()
 
 
-def read_snapshot(folder: Path, dimension: int, *, ef_search: int) -> Restored | None:
+def read_snapshot(folder: Path, dimension: int) -> Restored | None:
     """The newest generation that is whole and of this dimension; None when there is none: build the index anew."""
     try:
         sides = sorted(folder.glob("*.json"), key=_generation_of, reverse=True)
@@ -144,13 +144,13 @@ def read_snapshot(folder: Path, dimension: int, *, ef_search: int) -> Restored |
     for path in sides:
         try:
             with _translated_errors():
-                return _read(path, dimension, ef_search)
+                return _read(path, dimension)
         except StorageError as error:
             _log.warning("vector snapshot %s is not usable: %s", path.name, error.message)
     return None
 
 
-def _read(path: Path, dimension: int, ef_search: int) -> Restored:
+def _read(path: Path, dimension: int) -> Restored:
     try:
         side = msgspec.json.decode(path.read_bytes(), type=SideFile)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -174,7 +174,7 @@ def _read(path: Path, dimension: int, ef_search: int) -> Restored:
             table.append(rows.labels[part], rows.vectors(part))
         built = len(live)
         marked = int(rows.removed.sum())
-        graph = HnswGraph.load(graph_path, dimension, total=side.total, removed=marked, ef_search=ef_search)
+        graph = HnswGraph.load(graph_path, dimension, total=side.total, removed=marked)
         graph.mark_removed(rows.labels[dead & ~rows.removed])
     table.append(tail_labels, tail_vectors)
     if table.view().live != side.live:

@@ -30,7 +30,7 @@ def refused(error, call):
     raise SystemExit(3)
 
 def create():
-    return HnswGraph.create(16, m=16, ef_construction=40, ef_search=50)
+    return HnswGraph.create(16, m=16, ef_construction=40)
 
 graph = create()
 graph.add(np.arange(1000), unit(1000))
@@ -64,9 +64,7 @@ _CASES = {
     "beyond the capacity": "graph.add(np.arange(1000, 30_000), unit(29_000)); assert len(graph) == 30_000",
     "a folder that is not there": "refused(StorageError, lambda: graph.save(folder / 'no' / 'x'))",
     "a full disk": "refused(StorageError, lambda: graph.save(pathlib.Path('/dev/full')))",
-    "a file that is not there": (
-        "refused(StorageError, lambda: HnswGraph.load(folder / 'x', 16, total=1, removed=0, ef_search=9))"
-    ),
+    "a file that is not there": ("refused(StorageError, lambda: HnswGraph.load(folder / 'x', 16, total=1, removed=0))"),
     "growing beside queries": """
 stop = threading.Event()
 def ask():
@@ -87,7 +85,7 @@ thread = threading.Thread(target=add)
 thread.start()
 while thread.is_alive():
     saved = graph.save(folder / 'x')
-    HnswGraph.load(folder / 'x', 16, total=saved.total, removed=0, ef_search=9).nearest(query, 5)
+    HnswGraph.load(folder / 'x', 16, total=saved.total, removed=0).nearest(query, 5)
 """,
     "an index that is used after it was closed": """
 index = VectorIndex(16, VectorSettings(graph_from=100))

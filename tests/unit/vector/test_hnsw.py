@@ -15,7 +15,7 @@ from tests.contracts.vector_index import labels, unit
 
 
 def graph_of(count: int, dimension: int = 16, *, seed: int = 0) -> HnswGraph:
-    graph = HnswGraph.create(dimension, m=16, ef_construction=80, ef_search=100)
+    graph = HnswGraph.create(dimension, m=16, ef_construction=80)
     graph.add(np.arange(count, dtype=np.int64), unit(seed, count, dimension))
     return graph
 
@@ -24,22 +24,22 @@ def test_the_nearest_rows_are_those_of_a_scan() -> None:
     graph, rows = graph_of(3_000), unit(0, 3_000, 16)
     hits = 0
     for query in unit(1, 50, 16):
-        found = graph.nearest(query, 10)
+        found = graph.nearest(query, 100)
         assert found is not None
-        hits += len(set(found.labels.tolist()) & set(np.argsort(-(rows @ query))[:10].tolist()))
+        hits += len(set(found.labels[:10].tolist()) & set(np.argsort(-(rows @ query))[:10].tolist()))
         np.testing.assert_allclose(found.scores, rows[found.labels] @ query, atol=1e-5)
         assert (np.diff(found.scores) <= 0).all()
     assert hits / 500 >= 0.95
 
 
 def test_an_empty_graph_finds_nothing() -> None:
-    graph = HnswGraph.create(16, m=16, ef_construction=80, ef_search=100)
+    graph = HnswGraph.create(16, m=16, ef_construction=80)
     found = graph.nearest(unit(1, 1, 16)[0], 10)
     assert found is not None
     assert len(found) == 0
 
 
-def test_k_is_cut_to_the_live_rows() -> None:
+def test_breadth_is_cut_to_the_live_rows() -> None:
     graph = graph_of(20)
     graph.mark_removed(np.arange(15, dtype=np.int64))
     found = graph.nearest(unit(1, 1, 16)[0], 100)
@@ -55,7 +55,7 @@ def test_marking_ignores_unknown_labels_and_counts_each_row_once() -> None:
 
 
 def test_capacity_grows_as_rows_come() -> None:
-    graph = HnswGraph.create(4, m=8, ef_construction=20, ef_search=50)
+    graph = HnswGraph.create(4, m=8, ef_construction=20)
     for start in range(0, 20_000, 4_000):
         graph.add(np.arange(start, start + 4_000, dtype=np.int64), unit(start, 4_000, 4))
     assert len(graph) == 20_000
@@ -80,16 +80,16 @@ def test_bad_rows_never_reach_the_graph(bad_labels: np.ndarray, bad_rows: np.nda
 
 
 def test_rows_that_are_not_contiguous_are_added_as_they_read() -> None:
-    graph = HnswGraph.create(16, m=16, ef_construction=80, ef_search=100)
+    graph = HnswGraph.create(16, m=16, ef_construction=80)
     graph.add(np.arange(5, dtype=np.int64), np.asfortranarray(unit(1, 10, 16))[::2])
-    found = graph.nearest(unit(1, 10, 16)[4], 1)
+    found = graph.nearest(unit(1, 10, 16)[4], 5)
     assert found is not None
-    assert found.labels.tolist() == [2]
+    assert found.labels[0] == 2
 
 
 def test_a_dimension_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError):
-        HnswGraph.create(0, m=16, ef_construction=80, ef_search=100)
+        HnswGraph.create(0, m=16, ef_construction=80)
 
 
 def test_a_saved_graph_answers_as_before_and_its_rows_can_be_read_without_the_library(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_saved_graph_answers_as_before_and_its_rows_can_be_read_without_the_li
     saved = graph.save(tmp_path / "x.hnsw")
     assert (saved.total, saved.top) == (500, 499)
 
-    again = HnswGraph.load(tmp_path / "x.hnsw", 16, total=500, removed=100, ef_search=100)
+    again = HnswGraph.load(tmp_path / "x.hnsw", 16, total=500, removed=100)
     query = unit(2, 1, 16)[0]
     first, second = graph.nearest(query, 20), again.nearest(query, 20)
     assert first is not None
@@ -107,9 +107,9 @@ def test_a_saved_graph_answers_as_before_and_its_rows_can_be_read_without_the_li
     with pytest.raises(ValueError):
         again.add(labels(499), unit(1, 1, 16))
     again.add(labels(500), query[np.newaxis])
-    found = again.nearest(query, 1)
+    found = again.nearest(query, 20)
     assert found is not None
-    assert found.labels.tolist() == [500]
+    assert found.labels[0] == 500
 
     rows = read_rows(tmp_path / "x.hnsw", 16)
     assert rows.labels.tolist() == list(range(500))
@@ -122,13 +122,13 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
         read_rows(tmp_path / "x.hnsw", 17)
     with pytest.raises(StorageError):
-        HnswGraph.load(tmp_path / "x.hnsw", 16, total=51, removed=0, ef_search=100)
+        HnswGraph.load(tmp_path / "x.hnsw", 16, total=51, removed=0)
     (tmp_path / "short").write_bytes((tmp_path / "x.hnsw").read_bytes()[:80])
     with pytest.raises(StorageError):
         read_rows(tmp_path / "short", 16)
     (tmp_path / "cut").write_bytes((tmp_path / "x.hnsw").read_bytes()[:-2_000])
     with pytest.raises(StorageError):
-        HnswGraph.load(tmp_path / "cut", 16, total=50, removed=0, ef_search=100)
+        HnswGraph.load(tmp_path / "cut", 16, total=50, removed=0)
 
 
 def test_a_save_that_the_library_reports_as_done_but_was_not_is_noticed(tmp_path: Path) -> None:
@@ -139,15 +139,14 @@ def test_a_save_that_the_library_reports_as_done_but_was_not_is_noticed(tmp_path
 def test_queries_go_on_while_rows_are_added() -> None:
     graph = graph_of(2_000)
     stop = threading.Event()
-    failures: list[object] = []
+    answers: list[int] = []
 
     def ask() -> None:
         for query in np.tile(unit(5, 50, 16), (1_000, 1)):
             if stop.is_set():
                 return
-            found = graph.nearest(query, 10)
-            if found is None or len(found) != 10:
-                failures.append(found)
+            found = graph.nearest(query, 50)
+            answers.append(-1 if found is None else len(found))
 
     threads = [threading.Thread(target=ask) for _ in range(2)]
     for thread in threads:
@@ -157,5 +156,6 @@ def test_queries_go_on_while_rows_are_added() -> None:
     stop.set()
     for thread in threads:
         thread.join()
-    # None means "scan instead" and is allowed, but it must stay an exception.
-    assert len(failures) <= 5
+    # None means "scan instead": a thread that was interrupted while it linked a row may cause a few.
+    assert set(answers) <= {50, -1}
+    assert answers.count(-1) <= len(answers) // 20
