@@ -1,4 +1,4 @@
-"""One background thread that works in small steps, until there is nothing to do or it is told to stop."""
+"""Work beside the queries: small steps on a thread of their own, and heavy calls on one that gives way."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
 
 _log = logging.getLogger(__name__)
 
@@ -17,8 +19,8 @@ _NICENESS = 10
 class Background:
     """Calls `step` on a thread of its own, again while it returns True, and after each `wake`.
 
-    The thread starts with the first `wake`, yields the processor to the threads that answer queries, and is a daemon:
-    a step never outlives the process. A step that raises is logged and ends the work until the next `wake`.
+    The thread starts with the first `wake` and is a daemon: a step never outlives the process. A step that raises is
+    logged and ends the work until the next `wake`.
     """
 
     def __init__(self, step: Callable[[], bool], name: str) -> None:
@@ -60,7 +62,6 @@ class Background:
             thread.join()
 
     def _run(self) -> None:
-        _be_nice()
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._wanted or self._stopped)
@@ -79,7 +80,40 @@ class Background:
                     self._changed.notify_all()
 
 
-def _be_nice() -> None:
+class GivingWay:
+    """One thread for the whole process that runs heavy native calls one at a time, behind every other thread.
+
+    Only the call runs there. Python code on a thread that gives way would hold the interpreter's lock while it waits
+    for the processor, and every query with it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._calls: SimpleQueue[tuple[Callable[[], object], Future[object]]] = SimpleQueue()
+        self._name = name
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def run(self, call: Callable[[], object]) -> None:
+        """Run `call`, after those that came before, and wait for it. What it raises is raised here."""
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
+                self._thread.start()
+        done: Future[object] = Future()
+        self._calls.put((call, done))
+        done.result()
+
+    def _serve(self) -> None:
+        _give_way()
+        while True:
+            call, done = self._calls.get()
+            try:
+                done.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - it belongs to the thread that waits
+                done.set_exception(error)
+
+
+def _give_way() -> None:
     # On Linux, niceness is a thread's own, and the threads that hnswlib starts from it inherit it.
     if sys.platform == "linux":
         with contextlib.suppress(OSError):

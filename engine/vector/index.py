@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.model.hits import Labels, Vectors
 from engine.settings import VectorSettings
-from engine.vector.background import Background
+from engine.vector.background import Background, GivingWay
 from engine.vector.epoch import Built, Epoch
 from engine.vector.hnsw import HnswGraph
 from engine.vector.reader import IndexReader
@@ -20,8 +20,8 @@ BATCH_ROWS = 500
 """Rows the graph takes at a time: what `close`, `save` and a query behind a growing graph wait for."""
 _FEWEST_DEAD = 64
 
-_one_batch = threading.Lock()
-"""However many namespaces are being built, one batch at a time has the processors."""
+_heavy = GivingWay("vector graph batches")
+"""However many namespaces are being built, one batch at a time has the processors, and only what queries leave."""
 
 
 class VectorIndex:
@@ -173,9 +173,9 @@ class VectorIndex:
     def _add_batch(self, graph: HnswGraph, view: RowView, start: int) -> int:
         stop = min(start + BATCH_ROWS, len(view))
         rows = start + np.flatnonzero(view.alive[start:stop])
-        with _one_batch:
-            graph.reserve(graph.total + int(np.count_nonzero(view.alive[start:])))
-            graph.add(view.labels[rows], view.copy_rows(rows))
+        graph.reserve(graph.total + int(np.count_nonzero(view.alive[start:])))
+        labels, vectors = view.labels[rows], view.copy_rows(rows)
+        _heavy.run(lambda: graph.add(labels, vectors))
         return stop
 
     def _new_graph(self, capacity: int) -> HnswGraph:

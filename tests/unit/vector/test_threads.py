@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import threading
 
 import pytest
 
-from engine.vector.background import Background
+from engine.vector.background import Background, GivingWay
 from engine.vector.shared_lock import SharedLock
 
 
@@ -139,6 +141,40 @@ def test_waiting_ends_when_the_time_is_over() -> None:
     release.set()
     assert work.wait_idle(10)
     work.stop()
+
+
+def test_heavy_calls_run_one_at_a_time_on_a_thread_that_gives_way() -> None:
+    heavy = GivingWay("test heavy")
+    inside, most, niceness = [0], [0], set[int]()
+
+    def call() -> None:
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        niceness.add(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        inside[0] -= 1
+
+    threads = [threading.Thread(target=lambda: [heavy.run(call) for _ in range(50)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    assert most == [1]
+    if sys.platform == "linux":
+        assert niceness == {max(own, 10)}
+
+
+def test_what_a_heavy_call_raises_reaches_the_caller_and_the_thread_lives_on() -> None:
+    heavy = GivingWay("test heavy")
+
+    def fail() -> None:
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        heavy.run(fail)
+    ran: list[int] = []
+    heavy.run(lambda: ran.append(1))
+    assert ran == [1]
 
 
 def test_a_failing_step_is_logged_and_the_thread_lives_on(caplog: pytest.LogCaptureFixture) -> None:
