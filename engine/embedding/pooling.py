@@ -69,9 +69,10 @@ def whitened(table: Vectors) -> Vectors:
     evens them out without a choice to make. The symmetric root does not depend on the order or the signs of the
     eigenvectors, so every machine gets the same rows up to rounding.
     """
-    moment = table.T.astype(np.float64) @ table
+    moment = (table.T @ table).astype(np.float64)
     values, vectors = np.linalg.eigh(moment / np.trace(moment) * len(moment))
-    return np.ascontiguousarray(table @ ((vectors * values**-0.5) @ vectors.T), dtype=np.float32)
+    root = ((vectors * values**-0.5) @ vectors.T).astype(np.float32)
+    return np.ascontiguousarray(table @ root)
 
 
 def _sum_block(table: Vectors, texts: Sequence[TokenIds], weights: Weights, sums: Vectors) -> None:

@@ -1,15 +1,15 @@
-"""The default embedder: pooled static token vectors of WordLlama. The only importer of wordllama.
+"""The default embedder: pooled static token vectors of WordLlama. The only importer of tokenizers and safetensors.
 
-Weights and tokenizer come from the library's own wheel: no download, no network, no cache folder.
+Weights and tokenizer are read from the installed wordllama wheel: no download, no network, no cache folder. The
+library itself is not imported: it would configure the root logger, bring an HTTP client, and take half a second.
 """
 
 from __future__ import annotations
 
 import importlib
-import logging
+import importlib.util
 import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -23,6 +23,8 @@ from engine.model.hits import Vectors
 
 DIMENSION = 256
 _SATURATION = 3.0
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _SPECIAL = ("<unk>", "<s>", "</s>")
 _BOS = 1
 
@@ -116,10 +118,10 @@ def _whitened_model() -> _Model:
 class Library:
     """Weights, shape ``(32000, 256)``, and tokenizer as the library ships them."""
 
-    def __init__(self, loaded: Any) -> None:
-        self._bpe = _LlamaBpe(loaded.tokenizer)
-        self._vocabulary = list(cast("dict[str, int]", loaded.tokenizer.get_vocab()))
-        self.table = np.ascontiguousarray(loaded.embedding, dtype=np.float32)
+    def __init__(self, weights: Vectors, tokenizer: _Tokenizer) -> None:
+        self._bpe = _LlamaBpe(tokenizer)
+        self._vocabulary = list(tokenizer.get_vocab())
+        self.table = np.ascontiguousarray(weights, dtype=np.float32)
         if self.table.shape != (len(self._vocabulary), DIMENSION) or not np.isfinite(self.table).all():
             raise StorageError("The installed wordllama package holds weights of another shape; install it again.")
 
@@ -133,25 +135,16 @@ def load_library() -> Library:
     Raises:
         StorageError: they are missing, or of another shape.
     """
-    with _untouched_logging():
-        library = cast("Any", importlib.import_module("wordllama"))
-    folder = Path(str(library.__file__)).parent
-    try:
-        return Library(library.WordLlama.load(cache_dir=folder, disable_download=True))
-    except FileNotFoundError as error:
-        raise StorageError("The installed wordllama package lacks its weights; install it again.") from error
-
-
-@contextmanager
-def _untouched_logging() -> Generator[None]:
-    """Keep an import from configuring the root logger: ``basicConfig`` does nothing where a handler is."""
-    root = logging.getLogger()
-    placeholder = logging.NullHandler()
-    root.addHandler(placeholder)
-    try:
-        yield
-    finally:
-        root.removeHandler(placeholder)
+    found = importlib.util.find_spec("wordllama")
+    folders = found.submodule_search_locations if found is not None else None
+    if not folders:
+        raise StorageError("The package wordllama is not installed.")
+    weights, tokenizer = Path(folders[0]) / _WEIGHTS, Path(folders[0]) / _TOKENIZER
+    if not weights.is_file() or not tokenizer.is_file():
+        raise StorageError("The installed wordllama package lacks its weights; install it again.")
+    safetensors = cast("Any", importlib.import_module("safetensors.numpy"))
+    tokenizers = cast("Any", importlib.import_module("tokenizers"))
+    return Library(safetensors.load_file(weights)["embedding.weight"], tokenizers.Tokenizer.from_file(str(tokenizer)))
 
 
 class _Token(Protocol):
@@ -171,6 +164,8 @@ class _BpeModel(Protocol):
 class _Tokenizer(Protocol):
     @property
     def model(self) -> _BpeModel: ...
+
+    def get_vocab(self) -> dict[str, int]: ...
 
     def encode(self, sequence: str, *, add_special_tokens: bool) -> _Encoding: ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import importlib
 import subprocess
 import sys
 import threading
@@ -14,7 +14,8 @@ import wordllama
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.embedding.wordllama import WordLlamaEmbedder, WordLlamaMean
+from engine.embedding.wordllama import WordLlamaEmbedder, WordLlamaMean, load_library
+from engine.errors import StorageError
 
 BOTH = [WordLlamaEmbedder(), WordLlamaMean()]
 
@@ -106,8 +107,9 @@ root = logging.getLogger()
 before = (list(root.handlers), root.level)
 import engine.embedding.registry as registry
 import sys
-assert "wordllama" not in sys.modules, "loaded before its first use"
+assert "tokenizers" not in sys.modules, "loaded before its first use"
 registry.load_embedder().embed_queries(["x"])
+assert "wordllama" not in sys.modules, "its import configures logging"
 assert (list(root.handlers), root.level) == before, root.handlers
 """
 
@@ -117,4 +119,21 @@ def test_loading_is_lazy_needs_no_network_and_leaves_logging_alone(setup: str) -
     code = _FRESH.format(setup=setup)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert logging.getLogger("wordllama").level == logging.NOTSET
+
+
+def test_a_wheel_without_its_weights_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "wordllama").mkdir()
+    (tmp_path / "wordllama" / "__init__.py").write_text("")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "wordllama", raising=False)
+    importlib.invalidate_caches()
+    with pytest.raises(StorageError, match="lacks its weights"):
+        load_library()
+
+
+def test_a_missing_wheel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.delitem(sys.modules, "wordllama", raising=False)
+    importlib.invalidate_caches()
+    with pytest.raises(StorageError, match="not installed"):
+        load_library()
