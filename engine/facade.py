@@ -262,7 +262,7 @@ class Engine:
         return self._core.model_problems()
 
     def backup(self, path: str | Path) -> None:
-        """Write a consistent copy of all companies' data into the new folder `path`, while searches and writes go on."""
+        """Write a consistent copy of all companies' data into the new folder `path`; searches and writes go on."""
         self._check_open()
         self._core.backup(Path(path))
 

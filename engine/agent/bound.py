@@ -51,6 +51,12 @@ class BoundRetrieval:
     def documents(self, ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
         return {found.id: found.body for found in self._backend.get(self._namespace.id, ids)} if ids else {}
 
+    def visible(self, ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
+        """As `documents`, those that satisfy the filter only: it may have narrowed since they were read."""
+        if not ids:
+            return {}
+        return {found.id: found.body for found in self._backend.get(self._namespace.id, ids, where=self._where)}
+
     def corpus(self) -> Corpus:
         schema = self._namespace.schema
         values = tuple(
@@ -68,5 +74,5 @@ class BoundRetrieval:
         return BoundRetrieval(self._retriever, self._backend, self._namespace, where, self._today)
 
     def _values(self, name: str) -> list[tuple[JsonValue, int]]:
-        held = self._backend.values(self._namespace.id, name, limit=MAX_VALUES + 1)
+        held = self._backend.values(self._namespace.id, name, where=self._where, limit=MAX_VALUES + 1)
         return held if len(held) <= MAX_VALUES else []

@@ -1,4 +1,4 @@
-"""From a verified draft to a synthesis whose markers are right: ``[1]`` is the first result, and every result is cited."""
+"""From a verified draft to a synthesis with right markers: ``[1]`` is the first result, and every result is cited."""
 
 from __future__ import annotations
 

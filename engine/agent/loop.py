@@ -1,7 +1,7 @@
 """One turn of a search: plan → retrieve → read → judge → … → synthesize → verify.
 
-Both sets of steps run here. The loop owns what no step may decide: the caller's filter, the budget, which query has run,
-and what leaves as an answer.
+Both sets of steps run here. The loop owns what no step may decide: the caller's filter, the budget, which query has
+run, and what leaves as an answer.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from datetime import date
@@ -13,12 +13,13 @@ import msgspec
 
 from engine.agent.bound import BoundRetrieval
 from engine.agent.budget import Budget
+from engine.agent.evidence import attribute_value
 from engine.agent.gathering import Gathering
 from engine.agent.loop import Turn as TurnRun
 from engine.agent.loop import TurnResult, TurnState
 from engine.agent.planned import planned
 from engine.agent.sessions import MAX_EVIDENCE, SessionState, decode_state, encode_state
-from engine.agent.steps import Corpus, Plan, Question, StepsFactory, Turn
+from engine.agent.steps import Corpus, Evidence, Plan, Question, StepsFactory, Turn
 from engine.backend.protocol import Backend
 from engine.errors import QuarryError, SearchTimeout
 from engine.filters.check import CheckedFilter, conjoin, parse_filter
@@ -119,7 +120,7 @@ class Searches:
                 Question(session.request, session.turns, message, session.narrowing),
                 may_ask=session.request.multiturn and session.asked < MAX_CLARIFICATIONS,
                 gathering=Gathering(scanned=set(session.scanned)),
-                evidence={e.passage.passage.label: e for e in session.evidence},
+                evidence={e.passage.passage.label: e for e in live(session.evidence, bound)},
             )
         except BaseException:
             self._sessions.release(session_id)
@@ -197,6 +198,21 @@ async def _next(progress: AsyncGenerator[StatusEvent], budget: Budget) -> Status
             return await anext(progress, None)
     except TimeoutError as error:
         raise SearchTimeout("The search took longer than it may.") from error
+
+
+def live(evidence: Sequence[Evidence], bound: BoundRetrieval) -> list[Evidence]:
+    """The evidence of earlier turns whose passages still stand in documents that the search may see.
+
+    A document that was deleted or replaced since must not be read again, by a model least of all.
+    """
+    documents = bound.visible(list(dict.fromkeys(e.passage.passage.document_id for e in evidence)))
+    kept: list[Evidence] = []
+    for found in evidence:
+        passage = found.passage.passage
+        value = attribute_value(documents.get(passage.document_id, {}), passage.attribute)
+        if value is not None and value[passage.start : passage.end] == passage.text:
+            kept.append(found)
+    return kept
 
 
 def settled(session: SessionState, message: str) -> SessionState:

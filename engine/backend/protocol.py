@@ -148,8 +148,8 @@ class Backend(Protocol):
         """How many documents were removed; unknown ids are ignored. A root takes its children with it."""
         ...
 
-    def get(self, namespace: int, ids: Sequence[str]) -> list[StoredDocument]:
-        """Those that exist, in the order asked."""
+    def get(self, namespace: int, ids: Sequence[str], *, where: CheckedFilter | None = None) -> list[StoredDocument]:
+        """Those that exist and satisfy `where`, in the order asked."""
         ...
 
     def legs(self, namespace: int, query: LegsQuery) -> Legs: ...
@@ -174,7 +174,9 @@ class Backend(Protocol):
         """Every document, in batches, in the order of upload."""
         ...
 
-    def values(self, namespace: int, attribute: str, *, limit: int = 10_000) -> list[tuple[JsonValue, int]]:
+    def values(
+        self, namespace: int, attribute: str, *, where: CheckedFilter | None = None, limit: int = 10_000
+    ) -> list[tuple[JsonValue, int]]:
         """Distinct values of a filterable attribute with document counts, most frequent first; elements count alone."""
         ...
 

@@ -67,21 +67,20 @@ class Columns:
         attributes = [attribute for attribute, _ in order]
         insert_rows(cursor, "attributes", names, [(key, *(values.get(a) for a in attributes)) for key, values in rows])
 
-    def values(self, cursor: Cursor, attribute: str, limit: int) -> list[tuple[JsonValue, int]]:
-        """Distinct values with document counts, most frequent first, then by value."""
+    def values(
+        self, cursor: Cursor, attribute: str, limit: int, where: Predicate | None = None
+    ) -> list[tuple[JsonValue, int]]:
+        """Distinct values among the documents that satisfy `where`, with counts, most frequent first, then by value."""
         if attribute not in self._held:
             return []
         kind, name = self._held[attribute]
         # An element that stands twice in one list counts its document once.
-        source = (
-            f"SELECT unnest(list_distinct({name})) AS held FROM attributes"  # noqa: S608
-            if kind.is_list
-            else f"SELECT {name} AS held FROM attributes"  # noqa: S608
-        )
+        expression = f"unnest(list_distinct(a.{name}))" if kind.is_list else f"a.{name}"
+        source = f"SELECT {expression} AS held FROM {_matching(where)}"  # noqa: S608 - names are ours
         found = cursor.execute(
             f"SELECT held, count(*) FROM ({source}) WHERE held IS NOT NULL "  # noqa: S608
-            "GROUP BY held ORDER BY count(*) DESC, held LIMIT $1",
-            [limit],
+            f"GROUP BY held ORDER BY count(*) DESC, held LIMIT {int(limit)}",
+            [] if where is None else list(where.params),
         )
         return [(held, count) for held, count in found.fetchall()]
 
@@ -93,7 +92,24 @@ def delete_attributes(cursor: Cursor, keys: Sequence[int]) -> None:
 
 def matching_keys(cursor: Cursor, predicate: Predicate) -> npt.NDArray[np.int64]:
     """Keys of the documents that satisfy `predicate`, in no order."""
-    # The join is needed only where the predicate speaks of the document's own id.
-    source = "attributes a JOIN documents d USING (key)" if "d.id" in predicate.sql else "attributes a"
-    found = cursor.execute(f"SELECT key FROM {source} WHERE {predicate.sql}", list(predicate.params))  # noqa: S608
+    found = cursor.execute(f"SELECT key FROM {_matching(predicate)}", list(predicate.params))  # noqa: S608
     return np.asarray(found.fetchnumpy()["key"], np.int64)
+
+
+def matching_ids(cursor: Cursor, predicate: Predicate, ids: Sequence[str]) -> set[str]:
+    """Those of `ids` whose document satisfies `predicate`."""
+    found = cursor.execute(
+        f"SELECT d.id FROM attributes a JOIN documents d USING (key) WHERE {predicate.sql} "  # noqa: S608
+        "AND d.id IN (SELECT unnest(?::VARCHAR[]))",
+        [*predicate.params, list(ids)],
+    )
+    return {document_id for (document_id,) in found.fetchall()}
+
+
+def _matching(where: Predicate | None) -> str:
+    """The rows of `attributes a` that satisfy `where`, as what stands behind FROM."""
+    if where is None:
+        return "attributes a"
+    # The join is needed only where the predicate speaks of the document's own id.
+    source = "attributes a JOIN documents d USING (key)" if "d.id" in where.sql else "attributes a"
+    return f"{source} WHERE {where.sql}"

@@ -35,7 +35,7 @@ from engine.model.namespace import StorageSize
 from engine.settings import EngineSettings
 from engine.storage import documents as documents_table
 from engine.storage import passages as passages_table
-from engine.storage.attributes import matching_keys
+from engine.storage.attributes import matching_ids, matching_keys
 from engine.storage.properties import read_property
 
 SAVE_AFTER_ROWS = 50_000
@@ -129,8 +129,11 @@ class EmbeddedBackend:
         with self._pool.use(namespace) as store:
             return writer.delete(store, ids=ids, roots=roots)
 
-    def get(self, namespace: int, ids: Sequence[str]) -> list[StoredDocument]:
+    def get(self, namespace: int, ids: Sequence[str], *, where: CheckedFilter | None = None) -> list[StoredDocument]:
         with self._pool.use(namespace) as store, store.reading() as cursor:
+            if where is not None:
+                kept = matching_ids(cursor, compile_filter(where, store.columns.sql_names()), ids)
+                ids = [document_id for document_id in ids if document_id in kept]
             found = documents_table.bodies(cursor, ids)
         return [StoredDocument(document_id, found[document_id]) for document_id in ids if document_id in found]
 
@@ -170,9 +173,20 @@ class EmbeddedBackend:
             for rows in documents_table.scan_documents(cursor, batch=batch):
                 yield [StoredDocument(row.id, documents_table.decode_body(row.body)) for row in rows]
 
-    def values(self, namespace: int, attribute: str, *, limit: int = 10_000) -> list[tuple[JsonValue, int]]:
-        with self._pool.use(namespace) as store, store.reading() as cursor:
-            return store.columns.values(cursor, attribute, limit)
+    def values(
+        self, namespace: int, attribute: str, *, where: CheckedFilter | None = None, limit: int = 10_000
+    ) -> list[tuple[JsonValue, int]]:
+        with self._pool.use(namespace) as store:
+            snapshot = store.snapshot
+            asked = (attribute, where, limit)
+            if (known := snapshot.value_sets.get(asked)) is not None:
+                return known
+            predicate = None if where is None else compile_filter(where, store.columns.sql_names())
+            with store.reading() as cursor:
+                found = store.columns.values(cursor, attribute, limit, predicate)
+            if store.committed_seq == snapshot.seq:
+                snapshot.remember_values(asked, found)
+            return found
 
     def generation(self, namespace: int) -> int:
         """Journal sequence of the last committed write."""

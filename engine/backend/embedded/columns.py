@@ -13,7 +13,7 @@ from engine.storage.documents import decode_body, scan_documents
 
 
 def ensure_columns(store: NamespaceStore, schema: Schema) -> None:
-    """Give every filterable attribute its typed column, filled from the stored documents, and no other attribute one."""
+    """Give every filterable attribute its typed column, filled from the stored documents; no other has one."""
     wanted = {name: schema.attributes[name].type for name in schema.filterable()}
     with store.write_lock:
         added, surplus = store.columns.missing(wanted), store.columns.surplus(wanted)

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.lexical.index import LexicalReader
+from engine.model.document import JsonValue
 from engine.model.hits import Labels
 from engine.vector.protocol import VectorReader
 
 FILTERS_KEPT = 32
 """Allowed sets remembered a snapshot; a search repeats the caller's filter for each of its queries."""
+
+VALUES_KEPT = 300
+"""Value lists remembered a snapshot: those of a full schema, and some under filters."""
+ValueCounts: TypeAlias = list[tuple[JsonValue, int]]
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class Snapshot:
     lexical: LexicalReader
     vectors: VectorReader
     allowed_sets: dict[Hashable, Labels] = field(default_factory=dict[Hashable, Labels], repr=False)
+    value_sets: dict[Hashable, ValueCounts] = field(default_factory=dict[Hashable, ValueCounts], repr=False)
 
     def labels_of(self, keys: npt.NDArray[np.int64]) -> Labels:
         """Labels of the passages of documents `keys`, strictly increasing; unknown keys are ignored."""
@@ -50,6 +57,12 @@ class Snapshot:
         if len(self.allowed_sets) >= FILTERS_KEPT:
             self.allowed_sets.clear()
         self.allowed_sets[predicate] = allowed
+
+    def remember_values(self, asked: Hashable, found: ValueCounts) -> None:
+        """Keep the values of an attribute, which every plan asks for."""
+        if len(self.value_sets) >= VALUES_KEPT:
+            self.value_sets.clear()
+        self.value_sets[asked] = found
 
     @cached_property
     def documents(self) -> int:
