@@ -155,7 +155,9 @@ def test_passages_of_several_languages_are_found_by_inflected_words(tmp_path: Pa
     index, _ = LexicalIndex.open(tmp_path / "lexical")
     index.apply(
         [
-            LexicalPassage(1, "", "Die Häuser an der Straße sind nicht so alt wie die Kirche und der Markt in der Stadt."),
+            LexicalPassage(
+                1, "", "Die Häuser an der Straße sind nicht so alt wie die Kirche und der Markt in der Stadt."
+            ),
             LexicalPassage(2, "", "Les chevaux sont dans le pré et ils mangent des pommes avec les autres animaux."),
             LexicalPassage(3, "", "Собаки не были в доме, когда мы пришли из города с детьми."),
             LexicalPassage(4, "", "The committees were meeting in the town hall for the third time."),

@@ -1,0 +1,210 @@
+"""Laws of fusion, term features, reranking and selection."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.model.document import Passage
+from engine.model.hits import Candidates, top_k
+from engine.ranking.diversity import greedy_coverage, maximal_marginal_relevance, term_overlap_matrix
+from engine.ranking.features import WINDOW, term_features
+from engine.ranking.fusion import fuse, reciprocal_rank_fusion, vector_weight, weighted_sum
+from engine.ranking.rerank import TermReranker, scores_of
+from engine.ranking.terms import QueryTerms, weigh_terms
+
+SCORES = st.floats(-1.0, 30.0, width=32)
+
+
+@st.composite
+def runs(draw, low=0.0, high=30.0):
+    labels = draw(st.lists(st.integers(0, 25), unique=True, max_size=20))
+    scores = draw(st.lists(st.floats(low, high, width=32), min_size=len(labels), max_size=len(labels)))
+    return top_k(np.array(labels, np.int64), np.array(scores, np.float32), len(labels))
+
+
+def is_ranking(candidates: Candidates) -> bool:
+    pairs = list(zip(candidates.labels.tolist(), candidates.scores.tolist(), strict=True))
+    ordered = all(a[1] > b[1] or (a[1] == b[1] and a[0] < b[0]) for a, b in pairwise(pairs))
+    return ordered and len(set(candidates.labels.tolist())) == len(candidates)
+
+
+@given(lexical=runs(), vector=runs(-1.0, 1.0), k=st.integers(0, 40), terms=st.integers(0, 80))
+def test_fusion_ranks_what_either_leg_brought_up(lexical, vector, k, terms) -> None:
+    fused = fuse(lexical, vector, k, terms=terms)
+    either = set(lexical.labels.tolist()) | set(vector.labels.tolist())
+    assert is_ranking(fused)
+    assert set(fused.labels.tolist()) <= either
+    if len(lexical):
+        assert len(fused) == min(k, len(either))
+
+
+@given(lexical=runs(1.0), vector=runs(-1.0, 1.0))
+def test_a_passage_that_is_better_in_both_legs_is_never_behind(lexical, vector) -> None:
+    fused = fuse(lexical, vector, 100)
+    rank = {label: at for at, label in enumerate(fused.labels.tolist())}
+    both = sorted(set(lexical.labels.tolist()) & set(vector.labels.tolist()))
+    words, cosines = scores_of(lexical, np.array(both, np.int64)), scores_of(vector, np.array(both, np.int64))
+    for i, a in enumerate(both):
+        for j, b in enumerate(both):
+            if words[i] > words[j] + 0.01 and cosines[i] > cosines[j] + 0.01:
+                assert rank[a] < rank[b]
+
+
+@given(terms=st.integers(0, 200), more=st.integers(0, 200))
+def test_the_vector_of_a_longer_question_never_weighs_more(terms, more) -> None:
+    assert 0 < vector_weight(terms + more) <= vector_weight(terms)
+
+
+@given(found=st.lists(runs(), max_size=5), seed=st.integers(0, 99), k=st.integers(0, 30))
+def test_the_order_of_runs_does_not_matter(found, seed, k) -> None:
+    shuffled = [found[i] for i in np.random.default_rng(seed).permutation(len(found))]
+    for one, other in (
+        (reciprocal_rank_fusion(found, k), reciprocal_rank_fusion(shuffled, k)),
+        (weighted_sum([(r, 1.0) for r in found], k), weighted_sum([(r, 1.0) for r in shuffled], k)),
+    ):
+        assert is_ranking(one)
+        assert one.labels.tolist() == other.labels.tolist()
+        assert one.scores.tolist() == other.scores.tolist()
+
+
+@given(found=st.lists(runs(), min_size=1, max_size=4), more=st.integers(0, 20), k=st.integers(0, 20))
+def test_a_longer_result_begins_with_the_shorter_one(found, more, k) -> None:
+    few, many = reciprocal_rank_fusion(found, k), reciprocal_rank_fusion(found, k + more)
+    assert many.labels[: len(few)].tolist() == few.labels.tolist()
+
+
+TEXTS = st.lists(st.lists(st.integers(1, 12), max_size=40), min_size=1, max_size=6)
+
+
+@st.composite
+def questions(draw):
+    query = draw(st.lists(st.integers(1, 15), unique=True, min_size=1, max_size=8))
+    weights = draw(st.lists(st.floats(0.125, 9.0, width=32), min_size=len(query), max_size=len(query)))
+    stops = draw(st.lists(st.booleans(), min_size=len(query), max_size=len(query)))
+    return np.array(query, np.int32), np.array(weights, np.float32), np.array(stops, np.bool_)
+
+
+def arrays(texts):
+    return [np.array(text, np.int32) for text in texts]
+
+
+def window_by_hand(text: list[int], query, weights, stops) -> float:
+    weight_of = {
+        term: weight
+        for term, weight, stop in zip(query.tolist(), weights.tolist(), stops.tolist(), strict=True)
+        if not stop
+    }
+    return max(
+        (sum(weight_of.get(t, 0.0) for t in set(text[at : at + WINDOW])) for at in range(len(text))), default=0.0
+    )
+
+
+@given(question=questions(), texts=TEXTS, seed=st.integers(0, 99))
+def test_features_equal_their_definition(question, texts, seed) -> None:
+    query, weights, stops = question
+    rng = np.random.default_rng(seed)
+    headers = [rng.integers(1, 15, rng.integers(0, 4)).tolist() for _ in texts]
+    documents = [f"d{rng.integers(3)}" for _ in texts]
+    found = term_features(query, weights, stops, arrays(texts), arrays(headers), documents)
+    total = float(weights.sum())
+    held = [set(text) | set(header) for text, header in zip(texts, headers, strict=True)]
+    for at, text in enumerate(texts):
+        together = set().union(*(h for h, d in zip(held, documents, strict=True) if d == documents[at]))
+        for value, terms in ((found.coverage[at], held[at]), (found.document_coverage[at], together)):
+            by_hand = sum(w for t, w in zip(query.tolist(), weights.tolist(), strict=True) if t in terms)
+            assert value == pytest.approx(by_hand / total, abs=1e-4)
+        assert found.window[at] == pytest.approx(window_by_hand(text, query, weights, stops) / total, abs=1e-4)
+
+
+@given(question=questions(), texts=TEXTS, extra=st.integers(1, 15))
+def test_a_passage_never_loses_by_another_word_at_its_end(question, texts, extra) -> None:
+    query, weights, stops = question
+    before = term_features(query, weights, stops, arrays(texts), arrays([[]] * len(texts)), ["d"] * len(texts))
+    longer = [[*text, extra] for text in texts]
+    after = term_features(query, weights, stops, arrays(longer), arrays([[]] * len(texts)), ["d"] * len(texts))
+    assert (after.coverage >= before.coverage - 1e-6).all()
+    assert (after.window >= before.window - 1e-6).all()
+
+
+class Numbers:
+    """Texts that are numbers already."""
+
+    def term_ids(self, terms):
+        return np.array([int(term) for term in terms], np.int32)
+
+    def text_ids(self, texts):
+        return [np.array(text.split(), np.int32) for text in texts]
+
+
+@given(question=questions(), texts=TEXTS, unread=st.integers(0, 4))
+def test_reranking_keeps_every_label_and_what_was_not_read_stays_behind_in_order(question, texts, unread) -> None:
+    query, weights, stops = question
+    terms = QueryTerms(tuple(map(str, query.tolist())), np.ones(len(query), np.float32), weights, stops)
+    passages = [
+        Passage(
+            label=at, document_id=str(at % 2), attribute="body", start=0, end=1, text=" ".join(map(str, t)), header=""
+        )
+        for at, t in enumerate(texts)
+    ]
+    labels = np.arange(len(texts) + unread)
+    candidates = Candidates(labels, np.linspace(1.0, 0.5, len(labels)).astype(np.float32))
+    ranked = TermReranker(terms, Numbers()).rerank("", candidates, passages)
+    assert sorted(ranked.labels.tolist()) == labels.tolist()
+    assert ranked.labels[len(texts) :].tolist() == labels[len(texts) :].tolist()
+    assert (np.diff(ranked.scores) <= 0).all()
+
+
+@given(run=runs(), k=st.integers(0, 25), seed=st.integers(0, 99), trade=st.floats(0, 1))
+def test_selection_chooses_k_distinct_candidates_and_begins_with_the_best(run, k, seed, trade) -> None:
+    points = np.random.default_rng(seed).random((len(run), 4)).astype(np.float32)
+    points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-9)
+    chosen = maximal_marginal_relevance(run, points @ points.T, k, trade=max(trade, 0.01))
+    assert len(chosen) == len(set(chosen.labels.tolist())) == min(k, len(run))
+    if k and len(run):
+        assert chosen.labels[0] == run.labels[0]
+
+
+@given(run=runs(), k=st.integers(0, 25))
+def test_without_a_word_for_variety_selection_keeps_the_order(run, k) -> None:
+    alike = np.ones((len(run), len(run)), np.float32)
+    kept = maximal_marginal_relevance(run, alike, k, trade=1.0)
+    assert kept.scores.tolist() == run.scores[:k].tolist()
+
+
+@given(run=runs(), seed=st.integers(0, 99), k=st.integers(1, 4))
+def test_greedy_coverage_reaches_its_share_of_the_best_choice(run, seed, k) -> None:
+    from itertools import combinations
+
+    run = Candidates(run.labels[:8], run.scores[:8])
+    aspects = np.random.default_rng(seed).random((len(run), 3)).astype(np.float32)
+    at = {label: row for row, label in enumerate(run.labels.tolist())}
+    chosen = [at[label] for label in greedy_coverage(run, aspects, k, relevance_weight=0.0).labels.tolist()]
+    best = max(
+        (aspects[list(rows)].max(axis=0).sum() for rows in combinations(range(len(run)), min(k, len(run))) if rows),
+        default=0.0,
+    )
+    value = aspects[chosen].max(axis=0).sum() if chosen else 0.0
+    assert value >= (1 - 1 / np.e) * best - 1e-5
+
+
+@given(seed=st.integers(0, 999))
+def test_overlap_is_symmetric_and_one_for_equals(seed) -> None:
+    rng = np.random.default_rng(seed)
+    present = rng.random((5, 6)) < 0.5
+    overlap = term_overlap_matrix(present, rng.random(6).astype(np.float32) + 0.1)
+    assert overlap == pytest.approx(overlap.T)
+    assert (np.abs(overlap) <= 1 + 1e-5).all()
+    assert np.diag(overlap)[present.any(axis=1)] == pytest.approx(1.0, abs=1e-5)
+
+
+@given(df=st.lists(st.integers(0, 50), min_size=2, max_size=8), passages=st.integers(1, 60))
+def test_a_rarer_term_never_weighs_less(df, passages) -> None:
+    weighed = weigh_terms([str(n) for n in range(len(df))], df, [False] * len(df), passages)
+    order = np.argsort(df, kind="stable")
+    assert (np.diff(weighed.weights[order]) <= 1e-6).all()
+    assert (weighed.weights >= 0).all()
+    assert (weighed.factors > 0).all()
+    assert (weighed.factors <= 1.0 + 1e-6).all()
