@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -75,8 +76,9 @@ def create_app(settings: Settings) -> Litestar:
         debug=False,
     )
     app.state.service = service
-    app.state.document = openapi_document(operations(app), STATUS)
-    app.asgi_handler = Edge(app.asgi_handler, service)
+    entries = operations(app)
+    app.state.document = openapi_document(entries, STATUS)
+    app.asgi_handler = Edge(app.asgi_handler, service, _methods(entries))
     return app
 
 
@@ -92,6 +94,13 @@ def operations(app: Litestar) -> list[Entry]:
                 method = next(iter(cast("set[str]", handler.http_methods)))
                 found.append(Entry(method.lower(), route.path_format, operation))
     return found
+
+
+def _methods(entries: list[Entry]) -> dict[str, str]:
+    methods: dict[str, set[str]] = defaultdict(lambda: {"OPTIONS"})
+    for entry in entries:
+        methods[entry.path].add(entry.method.upper())
+    return {path: ", ".join(sorted(names)) for path, names in methods.items()}
 
 
 def _answer_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:

@@ -10,7 +10,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 from urllib.parse import quote, quote_from_bytes
 
@@ -43,11 +43,16 @@ _log = logging.getLogger("quarry.request")
 
 
 class Edge:
-    """The ASGI application around the router."""
+    """The ASGI application around the router.
 
-    def __init__(self, router: ASGIApp, service: Service) -> None:
+    Args:
+        methods: value of the header ``Allow`` by path template. The framework knows the methods of a handler only.
+    """
+
+    def __init__(self, router: ASGIApp, service: Service, methods: Mapping[str, str]) -> None:
         self._router = router
         self._service = service
+        self._methods = methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -67,7 +72,8 @@ class Edge:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = _completed(message["headers"], request_id, cors)
+                allowed = self._methods.get(template_of(scope), "") if scope["method"] == "OPTIONS" else ""
+                message["headers"] = _completed(message["headers"], request_id, cors, allowed)
             await send(message)
 
         try:
@@ -107,7 +113,7 @@ class Edge:
 
     def _report(self, scope: HTTPScope, status: int, seconds: float, client_id: bytes) -> None:
         state: dict[str, Any] = scope["state"]
-        route = cast("dict[str, Any]", scope).get("path_template", UNMATCHED)
+        route = template_of(scope)
         key: ApiKey | None = state.get(KEY)
         method = scope["method"] if route != UNMATCHED else "ANY"
         self._service.metrics.request(method, route, status, seconds)
@@ -133,6 +139,11 @@ def request_id_for(headers: Mapping[bytes, bytes]) -> str:
     return given.decode() if _OWN_ID.fullmatch(given) else f"req_{secrets.token_urlsafe(16)}"
 
 
+def template_of(scope: HTTPScope) -> str:
+    """The template of the route that a request was matched to."""
+    return cast("dict[str, Any]", scope).get("path_template", UNMATCHED)
+
+
 def routing_path(scope: HTTPScope) -> str:
     """The path as it came, still percent-encoded, with a document's id made one segment.
 
@@ -147,17 +158,20 @@ def routing_path(scope: HTTPScope) -> str:
         return path
     namespace, document = match.groups()
     if document == "delete":
-        if scope["method"] == "POST":
+        if scope["method"] != "GET":
             return path
-        # Only POST has a route of this name; to every other method it is a document called "delete".
+        # To GET it is the id of a document; every other method means the route of that name.
         document = "%64elete"
     return f"/v1/namespaces/{namespace}/documents/{document.replace('/', '%2F')}"
 
 
-def _completed(given: Any, request_id: str, cors: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    headers: list[tuple[bytes, bytes]] = list(given)
+def _completed(
+    given: Iterable[tuple[bytes, bytes]], request_id: str, cors: Mapping[str, str], allowed: str
+) -> list[tuple[bytes, bytes]]:
+    headers = [header for header in given if not (allowed and header[0].lower() == b"allow")]
     present = {name.lower() for name, _ in headers}
-    for name, value in {**SECURITY_HEADERS, **cors, "X-Request-Id": request_id}.items():
+    own = {**SECURITY_HEADERS, **cors, "X-Request-Id": request_id} | ({"Allow": allowed} if allowed else {})
+    for name, value in own.items():
         encoded = name.lower().encode()
         if encoded not in present:
             headers.append((encoded, value.encode("latin-1")))

@@ -200,9 +200,6 @@ async def _delete(request: Request[Any, Any, Any], namespace: str) -> ASGIRespon
     }
     if len(given) != 1:
         raise ApiError("invalid_request", "Give either `document_ids` or `root_document_ids`.")
-    ((field, ids),) = given.items()
-    if not 1 <= len(ids) <= MAX_DOCUMENTS:
-        raise ApiError("invalid_request", f"`{field}` holds 1 to {MAX_DOCUMENTS:,} ids.", path=field)
     quarry = await service.engine_for(request)
     removed = await asyncio.shield(asyncio.ensure_future(service.write(lambda: quarry.delete(name, **given))))
     return json_answer(DeleteResponse(removed))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from api.schemas.wire import Timestamp, timestamp
+from api.schemas.wire import NOT_BLANK, Timestamp, timestamp
 from engine import ApiKey, Scope
 
 
@@ -15,10 +15,11 @@ class KeyBody(msgspec.Struct, frozen=True, kw_only=True):
     """A key to make."""
 
     name: Annotated[
-        str, msgspec.Meta(min_length=1, max_length=128, pattern=r"\S", description="For people.", examples=["indexer"])
+        str,
+        msgspec.Meta(min_length=1, max_length=128, pattern=NOT_BLANK, description="For people.", examples=["indexer"]),
     ]
     scopes: Annotated[
-        list[Scope] | None,
+        Annotated[list[Scope], msgspec.Meta(min_length=1)] | None,
         msgspec.Meta(
             description="What it may do; all but `admin` when left out. `admin` may do everything.",
             extra_json_schema={"examples": [["read", "search"]]},
@@ -26,7 +27,10 @@ class KeyBody(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     expires_at: Annotated[
         datetime | None,
-        msgspec.Meta(description="Never when left out. Without an offset it is UTC.", extra_json_schema={}),
+        msgspec.Meta(
+            description="Never when left out. Without an offset it is UTC.",
+            extra_json_schema={"examples": ["2030-01-31T00:00:00Z"]},
+        ),
     ] = None
 
 

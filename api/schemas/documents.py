@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
@@ -21,21 +21,20 @@ DOCUMENT_SCHEMA: dict[str, Any] = {
             "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
             "description": "A UUID, or any string of at most 64 characters without control characters.",
         },
-        "root_document_id": {"type": "string", "description": "The id of the root that this document is a child of."},
+        "root_document_id": {
+            "type": ["string", "null"],
+            "description": "The id of the root that this document is a child of.",
+        },
     },
-    "additionalProperties": True,
+    "propertyNames": {"minLength": 1, "maxLength": 128, "pattern": "^[^$]"},
     "examples": [{"id": "a-17", "title": "Quarterly report", "tags": ["finance"], "published": "2026-01-31"}],
 }
 
-_DEFINITIONS = {"additionalProperties": {"$ref": "#/components/schemas/AttributeDefinition"}}
-
 
 class UploadBody(msgspec.Struct, frozen=True):
-    """Documents to store.
+    """Documents to store, and what is known of their attributes."""
 
-    The elements are checked where they are stored, so that an error can name the document at fault.
-    """
-
+    # Documents and definitions are checked where they are stored, so that an error can name the one at fault.
     documents: Annotated[
         list[Any],
         msgspec.Meta(
@@ -46,8 +45,7 @@ class UploadBody(msgspec.Struct, frozen=True):
     schema: Annotated[
         dict[str, Any] | None,
         msgspec.Meta(
-            description="Attribute definitions, merged into those of the namespace; what they leave out is inferred.",
-            extra_json_schema={"anyOf": [{"type": "object", **_DEFINITIONS}, {"type": "null"}]},
+            description="Attribute definitions, merged into those of the namespace; what they leave out is inferred."
         ),
     ] = None
 
@@ -58,17 +56,14 @@ class UploadResponse(msgspec.Struct, frozen=True):
     documents_upserted: Annotated[int, msgspec.Meta(description="Distinct ids written.")]
 
 
-class DeleteBody(msgspec.Struct, frozen=True):
-    """Exactly one of both lists."""
+Ids: TypeAlias = Annotated[list[str], msgspec.Meta(min_length=1, max_length=MAX_DOCUMENTS)]
 
-    document_ids: Annotated[
-        list[str] | msgspec.UnsetType,
-        msgspec.Meta(description="These documents are removed; their children stay."),
-    ] = msgspec.UNSET
-    root_document_ids: Annotated[
-        list[str] | msgspec.UnsetType,
-        msgspec.Meta(description="Each of these roots is removed with every document whose root it is."),
-    ] = msgspec.UNSET
+
+class DeleteBody(msgspec.Struct, frozen=True):
+    """Exactly one of both lists: ids of documents, whose children stay, or of roots, whose children go with them."""
+
+    document_ids: Ids | msgspec.UnsetType = msgspec.UNSET
+    root_document_ids: Ids | msgspec.UnsetType = msgspec.UNSET
 
 
 class DeleteResponse(msgspec.Struct, frozen=True):

@@ -50,8 +50,8 @@ _ATTRIBUTE_DEFINITION = {
     "required": ["type"],
     "properties": {
         "type": {"enum": list(get_args(TypeName))},
-        "is_searchable": {"type": "boolean", "description": "For `string` and `[]string` only."},
-        "is_filterable": {"type": "boolean", "description": "For any type but `json`."},
+        "is_searchable": {"type": ["boolean", "null"], "description": "For `string` and `[]string` only."},
+        "is_filterable": {"type": ["boolean", "null"], "description": "For any type but `json`."},
     },
     "additionalProperties": False,
 }
@@ -94,6 +94,7 @@ def openapi_document(entries: Sequence[Entry], statuses: Mapping[ErrorCode, int]
         "Document": DOCUMENT_SCHEMA,
         "AttributeDefinition": _ATTRIBUTE_DEFINITION,
     }
+    _refine(components)
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for entry in sorted(entries, key=lambda e: (e.operation.tag, e.path)):
         paths[entry.path][entry.method] = _operation(entry, known, statuses)
@@ -121,6 +122,15 @@ def openapi_document(entries: Sequence[Entry], statuses: Mapping[ErrorCode, int]
             "schemas": dict(sorted(_named(components).items())),
         },
     }
+
+
+def _refine(components: dict[str, Any]) -> None:
+    """Say what the types of bodies cannot."""
+    deletion = components["DeleteBody"]
+    deletion["oneOf"] = [{"required": [name]} for name in deletion["properties"]]
+    definitions = components["UploadBody"]["properties"]["schema"]["anyOf"][0]
+    definitions["additionalProperties"] = {"$ref": REF.format(name="AttributeDefinition")}
+    components["KeyBody"]["properties"]["expires_at"]["anyOf"][0]["format"] = "date-time"
 
 
 def _operation(entry: Entry, known: Mapping[Any, Any], statuses: Mapping[ErrorCode, int]) -> dict[str, Any]:
@@ -155,7 +165,7 @@ def _responses(operation: Operation, known: Mapping[Any, Any], statuses: Mapping
         schema = {"$ref": REF.format(name="Document")}
     content: dict[str, Any] = {operation.media: {"schema": schema}}
     if operation.stream:
-        content["text/event-stream"] = {"schema": {"type": "string", "description": _STREAM}}
+        content["text/event-stream"] = {"schema": _STREAM}
     responses: dict[str, Any] = {
         str(operation.status): {"description": "Success.", "headers": _RESPONSE_HEADERS, "content": content}
     }
@@ -173,10 +183,24 @@ def _responses(operation: Operation, known: Mapping[Any, Any], statuses: Mapping
     return responses
 
 
-_STREAM = (
-    "Events `status` (data: StatusObject), then one `session_result` (data: Completed, ClarificationNeeded) or `error` "
-    "(data: ErrorObject). Each data is one line of JSON and also holds `type`, the name of the event."
-)
+_DATA = ("StatusObject", "Completed", "ClarificationNeeded", "ErrorObject")
+_STREAM = {
+    "type": "object",
+    "description": (
+        "One event: any number of `status` (data: StatusObject), then one `session_result` (data: Completed or "
+        "ClarificationNeeded) or `error` (data: ErrorObject). The data also holds `type`, the name of the event."
+    ),
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"enum": ["status", "session_result", "error"]},
+        "data": {
+            "type": "string",
+            "description": "One line of JSON.",
+            "contentMediaType": "application/json",
+            "contentSchema": {"anyOf": [{"$ref": REF.format(name=name)} for name in _DATA]},
+        },
+    },
+}
 
 
 def _path_parameter(name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 
 from api.schemas.errors import ErrorCode
+from api.schemas.wire import NOT_BLANK
 from engine import SearchResponse
 
 MAX_MESSAGE = 2_000
@@ -20,7 +21,7 @@ class SearchBody(msgspec.Struct, frozen=True, kw_only=True):
         msgspec.Meta(
             min_length=1,
             max_length=2_000,
-            pattern=r"\S",
+            pattern=NOT_BLANK,
             description="What is sought, in one sentence.",
             examples=["Which products did the company launch in 2023?"],
         ),
@@ -30,7 +31,7 @@ class SearchBody(msgspec.Struct, frozen=True, kw_only=True):
         msgspec.Meta(
             min_length=1,
             max_length=50_000,
-            pattern=r"\S",
+            pattern=NOT_BLANK,
             description="The background of the question: terms, constraints, what is known already.",
             examples=["Preparing a market overview; only launches with a date matter."],
         ),
@@ -55,7 +56,7 @@ class ContinueBody(msgspec.Struct, frozen=True, kw_only=True):
         msgspec.Meta(
             min_length=1,
             max_length=MAX_MESSAGE,
-            pattern=r"\S",
+            pattern=NOT_BLANK,
             description="The answer to the service's question, or a follow-up.",
             examples=["The annual report"],
         ),

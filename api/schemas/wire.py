@@ -17,6 +17,10 @@ Timestamp: TypeAlias = Annotated[
 ]
 
 
+NOT_BLANK = r"[^\s\x1c-\x1f\x85\ufeff]"
+"""Pattern of a text that is not blank; spelled out because languages differ in what they count as white space."""
+
+
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds and ``Z``; the moment is aware.
 
