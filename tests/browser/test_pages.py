@@ -1,0 +1,67 @@
+"""The server's pages in a real browser, which can reach nothing but the server."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from tests.api.serving import Api, ProcessServer
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Generator[Api]:
+    with ProcessServer(tmp_path_factory.mktemp("pages")) as server:
+        yield Api(server.url)
+
+
+def chromium(profile: Path, *arguments: str) -> str:
+    """What a headless browser prints; every host but this machine is unknown to it."""
+    done = subprocess.run(
+        [
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            f"--user-data-dir={profile}",
+            "--virtual-time-budget=5000",
+            *arguments,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_the_documentation_page_shows_every_route_without_reaching_outside(api: Api, tmp_path: Path) -> None:
+    shown = chromium(tmp_path, "--dump-dom", f"{api.url}/schema")
+    document = api.get("/schema/openapi.json").json()
+    missing = [path for path in document["paths"] if path not in shown]
+    assert missing == []
+    assert re.findall(r'(?:src|href)="(?:https?:)?//(?!127\.0\.0\.1)', shown) == []
+
+
+def test_the_documentation_page_is_painted(api: Api, tmp_path: Path) -> None:
+    picture = tmp_path / "page.png"
+    chromium(tmp_path / "profile", f"--screenshot={picture}", "--window-size=1200,900", f"{api.url}/schema")
+    content = picture.read_bytes()
+    assert content.startswith(b"\x89PNG")
+    # A blank page of this size compresses to a few kilobytes.
+    assert len(content) > 20_000
