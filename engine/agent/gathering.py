@@ -9,22 +9,21 @@ from engine.agent.steps import PlannedQuery
 from engine.model.document import Passage
 from engine.retrieval.query import Ranked
 
-SECOND_QUERY = 0.15
-"""What a passage gains for each further query that brings it up, as a share of that query's own normalised score."""
-
 
 @dataclass(slots=True)
 class Gathered:
     """One passage and why it is here.
 
     Attributes:
-        score: best weighted normalised score over the queries, plus a share of the others'.
+        score: sum of `masses`; selection puts the score it chose by in its place.
         queries: numbers of the queries that brought it up.
+        masses: what each of them gives it, in the order of `queries`: its weight times the normalised score.
     """
 
     passage: Passage
     score: float = 0.0
     queries: tuple[int, ...] = ()
+    masses: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)
@@ -32,7 +31,7 @@ class Gathering:
     """Merges rankings: a narrowed query adds to what the unnarrowed one found and never replaces it.
 
     Scores of each ranking are divided by its best, so that queries of different lengths mix; the weight says how much
-    the plan trusts a query. This is CombMAX with a share of CombSUM (Fox & Shaw 1994).
+    the plan trusts a query. The sum over queries is CombSUM (Fox & Shaw 1994).
     """
 
     passages: dict[int, Gathered] = field(default_factory=dict[int, Gathered])
@@ -46,10 +45,11 @@ class Gathering:
         self.scanned |= ranked.scanned
         best = float(ranked.scores[0]) if len(ranked.scores) else 0.0
         for passage, score in zip(ranked.passages, ranked.scores.tolist(), strict=True):
-            mass = query.weight * (score / best if best > 0 else 0.0)
+            mass = query.weight * (max(0.0, score) / best if best > 0 else 0.0)
             held = self.passages.setdefault(passage.label, Gathered(passage))
-            held.score = max(held.score, mass) + SECOND_QUERY * min(held.score, mass)
+            held.score += mass
             held.queries = (*held.queries, number)
+            held.masses = (*held.masses, mass)
 
     def ranking(self) -> list[Gathered]:
         """Best first; ties to the smaller label."""

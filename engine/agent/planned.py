@@ -16,13 +16,14 @@ from engine.retrieval.query import Ranked
 
 
 def planned(text: str, retrieval: Retrieval, plan_of: Callable[[Question, Corpus], Plan], k: int) -> Ranked:
-    """The best `k` passages in the order in which they are read, scored by the merged ranking."""
+    """The best `k` passages in the order in which they are read; scores never increase."""
     question = Question(SearchRequest(objective=text, context=text))
     plan = plan_of(question, retrieval.corpus())
     gathering = Gathering()
     for query in distinct(plan.queries):
         gathering.add(query, retrieval.retrieve(query, max(QUERY_K, k)))
     chosen = select(gathering, plan, k)
-    scores = np.asarray([g.score for g in chosen], np.float32)
+    # A later choice may gain more where it covers another part; scores of hits go down all the same.
+    scores = np.minimum.accumulate(np.asarray([g.score for g in chosen], np.float32))
     none = np.zeros(len(chosen), np.float32)
     return Ranked(tuple(g.passage for g in chosen), scores, none, none, frozenset(gathering.scanned))

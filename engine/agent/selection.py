@@ -3,43 +3,84 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from engine.agent.gathering import Gathered, Gathering
+from engine.agent.relevance import Relevance
 from engine.agent.steps import Plan
 
-COVERAGE = 0.25
-"""What the first passage of a sub-question gains, as a share of the best score."""
-REPETITION = 0.9
+POOL = 60
+"""Passages whose sentences are looked at; the others keep the order of the merged ranking."""
+EVIDENCE = 0.8
+"""How far the best sentence of a passage decides over its place in the rankings, in [0, 1], where a query narrows."""
+EVIDENCE_UNNARROWED = 0.2
+"""The same where none does: the ranking of an unnarrowed query has weighed coverage by itself."""
+REPEATED_QUERY = 0.5
+"""Factor on what a query gives, for each best hit of its that is already chosen."""
+REPEATED_DOCUMENT = 0.95
 """Factor on a passage for each one already chosen from its document."""
 
 
 def select(gathering: Gathering, plan: Plan, k: int, *, already: Collection[int] = ()) -> list[Gathered]:
-    """The `k` passages to read next, in the order of choice.
+    """The `k` passages to read next, in the order of choice, each with the score that it was chosen by.
 
-    Greedy maximisation of relevance with diminishing returns for what is covered, the approximation of Nemhauser,
-    Wolsey & Fisher (1978) for monotone submodular functions, as Lin & Bilmes (2011) use it for summaries.
+    Greedy maximisation of relevance with diminishing returns for each query, and so for each sub-question and each
+    named source: the approximation of Nemhauser, Wolsey & Fisher (1978) for monotone submodular functions, as Lin &
+    Bilmes (2011) use it for summaries. Relevance is what the queries give a passage times how well its best sentence
+    covers a sub-question, which is what makes a wrong narrowing cost little.
 
     Args:
         already: labels read before; they count as chosen and are not returned.
     """
-    pool = gathering.ranking()
-    best = pool[0].score if pool else 0.0
+    ranking = gathering.ranking()
+    read = [g for g in ranking if g.passage.label in already]
+    rest = [g for g in ranking if g.passage.label not in already]
+    pool, tail = rest[:POOL], rest[POOL:]
+    factors = _evidence(pool, plan)
+    covered = [0.0] * len(gathering.executed)
+    documents: Counter[str] = Counter()
+
+    def choose(g: Gathered) -> None:
+        documents[g.passage.document_id] += 1
+        for query, mass in zip(g.queries, g.masses, strict=True):
+            covered[query] += mass / gathering.executed[query].weight
+
+    for g in read:
+        choose(g)
     chosen: list[Gathered] = []
-    documents: Counter[str] = Counter(g.passage.document_id for g in pool if g.passage.label in already)
-    covered: set[int] = set()
-    rest = [g for g in pool if g.passage.label not in already]
-    while rest and len(chosen) < k:
-
-        def gain(g: Gathered) -> float:
-            parts = {gathering.executed[n].sub_question for n in g.queries if n < len(gathering.executed)} - {-1}
-            return g.score * REPETITION ** documents[g.passage.document_id] + COVERAGE * best * len(
-                {p for p in parts - covered if p < len(plan.sub_questions)}
-            )
-
-        taken = max(rest, key=lambda g: (gain(g), -g.passage.label))
-        rest.remove(taken)
-        chosen.append(taken)
-        documents[taken.passage.document_id] += 1
-        covered |= {gathering.executed[n].sub_question for n in taken.queries if n < len(gathering.executed)}
+    while pool and len(chosen) < k:
+        left = [REPEATED_QUERY**amount for amount in covered]
+        gains = [
+            factor
+            * REPEATED_DOCUMENT ** documents[g.passage.document_id]
+            * sum(mass * left[query] for query, mass in zip(g.queries, g.masses, strict=True))
+            for g, factor in zip(pool, factors, strict=True)
+        ]
+        best = max(range(len(pool)), key=lambda n: (gains[n], -pool[n].passage.label))
+        taken = pool.pop(best)
+        factors.pop(best)
+        choose(taken)
+        chosen.append(replace(taken, score=gains[best]))
+    last = min((g.score for g in chosen), default=0.0)
+    top = tail[0].score if tail else 0.0
+    chosen += [replace(g, score=last * g.score / top if top > 0 else 0.0) for g in tail[: k - len(chosen)]]
     return chosen
+
+
+def _evidence(pool: Sequence[Gathered], plan: Plan) -> list[float]:
+    """What each passage's relevance is multiplied by, at most 1."""
+    share = EVIDENCE if any(query.narrowing for query in plan.queries) else EVIDENCE_UNNARROWED
+    relevance = Relevance(targets_of(plan), [g.passage for g in pool])
+    coverage = [relevance.of(g.passage) for g in pool]
+    best = max(coverage, default=0.0)
+    if best <= 0:
+        return [1.0] * len(pool)
+    return [1.0 - share + share * held / best for held in coverage]
+
+
+def targets_of(plan: Plan) -> list[str]:
+    """What evidence is measured by: the parts of the question, and the queries made of them, which name no source."""
+    parts = [part.text for part in plan.sub_questions]
+    parts += [query.text for query in plan.queries if query.sub_question >= 0]
+    return list(dict.fromkeys(parts)) or [query.text for query in plan.queries[:1]]

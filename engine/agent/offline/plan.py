@@ -1,32 +1,214 @@
-"""The plan without a model: the objective, its parts, and what the namespace's own values narrow."""
+"""The plan without a model: the question, its parts, and what the namespace's own values narrow."""
 
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import date
 
-from engine.agent.steps import Corpus, Plan, PlannedQuery, Question, SubQuestion
+import msgspec
+
+from engine.agent.offline.clauses import clauses
+from engine.agent.offline.dates import DateMention, dates_in
+from engine.agent.offline.followup import asked
+from engine.agent.offline.mentions import Mention, ValueDictionary
+from engine.agent.offline.names import names_in
+from engine.agent.offline.narrowing import DateAttributes, Filter, joined, narrowing_of
+from engine.agent.offline.shape import shape_of
+from engine.agent.offline.words import FRAME_WORDS, FUNCTION_WORDS, folded, subject_words
+from engine.agent.steps import AttributeValues, Corpus, Plan, PlannedQuery, Question, SubQuestion
+
+MAX_QUERIES = 8
+MAX_SUB_QUESTIONS = 5
+MAX_NARROWINGS = 3
+"""Different values, such as sources, that the whole question is asked under."""
+WHOLE, PART = 1.0, 0.4
+"""Weights of queries for the whole question and for a part of it."""
+BACKGROUND = 0.3
+"""Weight of the query that adds words of the context."""
+BACKGROUND_STRENGTH = 0.8
+"""Mentions in the context count from this strength on."""
+_CONTEXT_WORDS = 40
+_CONTEXT_READ = 4_000
+_REMEMBERED = 16
+_MARKS = "\"'“”‘’.,;:?!()"
+_QUESTION = re.compile(r"[^.?!\n]{15,400}\?")
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What a text names.
+
+    Attributes:
+        places: values and dates that a text names beside its subject, as stretches.
+    """
+
+    text: str
+    mentions: tuple[Mention, ...]
+    dates: tuple[DateMention, ...]
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        return [(m.start, m.stop) for m in (*self.mentions, *self.dates)]
+
+    def subject(self, start: int = 0, stop: int | None = None) -> str:
+        """The words of a stretch without what only says where and when it was reported."""
+        stop = len(self.text) if stop is None else stop
+        kept: list[str] = []
+        # Function words wait: those that lead to something left out go with it ("as reported by", "published on").
+        waiting: list[str] = []
+        after_gap = False
+        for match in re.finditer(r"\S+", self.text[start:stop]):
+            word = match.group()
+            plain = folded(word.strip(_MARKS))
+            left_out = plain in FRAME_WORDS or any(
+                first < start + match.end() and start + match.start() < last for first, last in self.places
+            )
+            if left_out:
+                waiting, after_gap = [], True
+            elif plain in FUNCTION_WORDS or not any(c.isalnum() for c in word):
+                waiting.append(word)
+            else:
+                kept += [*([] if after_gap and len(waiting) > 2 else waiting), word]
+                waiting, after_gap = [], False
+        subject = " ".join(kept)
+        return subject if subject_words(subject) else " ".join(self.text[start:stop].split())
 
 
 class OfflinePlanner:
-    """Deterministic; reads the question and the value dictionary only."""
+    """Deterministic; reads the question and the value dictionary only. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[AttributeValues, ...], tuple[ValueDictionary, DateAttributes]] = OrderedDict()
 
     async def plan(self, question: Question, corpus: Corpus) -> Plan:
         return self.plan_now(question, corpus)
 
     def plan_now(self, question: Question, corpus: Corpus) -> Plan:
         """As `plan`, for callers without an event loop."""
-        objective = question.message or question.request.objective
-        queries = [PlannedQuery(objective)]
-        context = question.request.context
-        if context.strip() != objective.strip():
-            queries.append(PlannedQuery(f"{objective} {context[:400]}", weight=0.5))
-        for held in corpus.values:
-            for value, _ in held.values:
-                if isinstance(value, str) and len(value) > 2 and _names(objective, value):
-                    queries.append(PlannedQuery(objective, narrowing={held.attribute: value}))
-        return Plan((SubQuestion(objective),), tuple(queries[:8]))
+        text = asked(question)
+        values, dated = self._dictionary(corpus)
+        today = dated.latest or date.fromisoformat(corpus.today)
+        reading = Reading(text, tuple(values.mentions(text)), tuple(dates_in(text, today)))
+        context = question.request.context[:_CONTEXT_READ]
+        if " ".join(context.split()) in " ".join(text.split()):
+            context = ""
+        planning = _Planning(reading, dated)
+        planning.whole()
+        planning.parts()
+        if context:
+            planning.background(context, [m for m in values.mentions(context) if m.strength >= BACKGROUND_STRENGTH])
+        return planning.plan()
+
+    def _dictionary(self, corpus: Corpus) -> tuple[ValueDictionary, DateAttributes]:
+        """Made once for each state of the namespace's values."""
+        with self._lock:
+            known = self._known.get(corpus.values)
+            if known is None:
+                known = ValueDictionary(corpus.values), DateAttributes(corpus)
+                self._known[corpus.values] = known
+                while len(self._known) > _REMEMBERED:
+                    self._known.popitem(last=False)
+            self._known.move_to_end(corpus.values)
+            return known
 
 
-def _names(text: str, value: str) -> bool:
-    name = value.split(" | ", maxsplit=1)[0]
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+class _Planning:
+    """Collects queries, most useful first; the budget cuts the tail."""
+
+    def __init__(self, reading: Reading, dated: DateAttributes) -> None:
+        self._reading = reading
+        self._dated = dated
+        self._queries: list[tuple[int, PlannedQuery]] = []
+        self._parts: list[SubQuestion] = []
+        self._settled: list[Filter] = []
+
+    def whole(self) -> None:
+        """The question as it is, then its subject under each value and date that it names."""
+        reading = self._reading
+        self._add(0, PlannedQuery(reading.text, weight=WHOLE))
+        subject = reading.subject()
+        for place, mentions in enumerate(_together(reading.mentions)[:MAX_NARROWINGS]):
+            narrowing = narrowing_of(mentions)
+            if narrowing is not None and narrowing not in self._settled:
+                self._settled.append(narrowing)
+                strength = max(m.strength for m in mentions)
+                self._add(
+                    1 + place, PlannedQuery(subject, narrowing=narrowing, weight=WHOLE * min(1.0, strength + 0.2))
+                )
+
+    def parts(self) -> None:
+        """Each part of the question, under the values and dates that it names itself."""
+        reading = self._reading
+        names = [(m.start, m.stop) for m in reading.mentions]
+        parts = clauses(reading.text, [*reading.places], names)[:MAX_SUB_QUESTIONS]
+        for number, part in enumerate(parts):
+            subject = reading.subject(part.start, part.stop) if len(parts) > 1 else reading.subject()
+            entities = names_in(reading.text[part.start : part.stop], _inside(reading.places, part.start, part.stop))
+            self._parts.append(SubQuestion(_readable(reading.text[part.start : part.stop]), tuple(entities)))
+            mentions = [m for m in reading.mentions if part.start <= m.start < part.stop]
+            dates = [d for d in reading.dates if part.start <= d.start < part.stop]
+            narrowings = [n for group in _together(mentions) if (n := narrowing_of(group)) is not None]
+            for day in dates:
+                period = self._dated.narrowing(day, reading.text)
+                if period is not None:
+                    # A source and a day together name one document or a few.
+                    place = narrowing_of(_before(mentions, day))
+                    self._add(4, PlannedQuery(subject, number, joined([place, period]), WHOLE))
+            if len(parts) > 1:
+                self._add(5, PlannedQuery(subject, number, weight=PART))
+                for narrowing in narrowings:
+                    self._add(6, PlannedQuery(subject, number, narrowing, PART))
+
+    def background(self, context: str, mentions: Sequence[Mention]) -> None:
+        """What the context adds: its own questions, values that it names, and its first words."""
+        subject = self._reading.subject()
+        for match in list(_QUESTION.finditer(context))[:2]:
+            text = " ".join(match.group().split())
+            if len(self._parts) < MAX_SUB_QUESTIONS and subject_words(text):
+                self._parts.append(SubQuestion(text))
+                self._add(3, PlannedQuery(text, len(self._parts) - 1, weight=PART))
+        for group in _together(mentions)[:2]:
+            narrowing = narrowing_of(group)
+            if narrowing is not None and narrowing not in self._settled:
+                self._settled.append(narrowing)
+                self._add(5, PlannedQuery(subject, narrowing=narrowing, weight=PART))
+        words = " ".join(context.split()[:_CONTEXT_WORDS])
+        self._add(5, PlannedQuery(f"{self._reading.text} {words}", weight=BACKGROUND))
+
+    def plan(self) -> Plan:
+        """The `MAX_QUERIES` most useful queries."""
+        queries = [query for _, query in sorted(self._queries, key=lambda held: held[0])]
+        return Plan(tuple(self._parts), tuple(queries[:MAX_QUERIES]), shape_of(self._reading.text))
+
+    def _add(self, rank: int, query: PlannedQuery) -> None:
+        if not any(held.text == query.text and held.narrowing == query.narrowing for _, held in self._queries):
+            self._queries.append((rank, query))
+
+
+_JOINTS = frozenset(["", "and", "or", "but", "while", "whereas", "whilst", "although", "also", "with", "to", "that"])
+
+
+def _together(mentions: Sequence[Mention]) -> list[list[Mention]]:
+    """Mentions by stretch: one name that is a value of two attributes narrows by either, each on its own."""
+    return [[mention] for mention in dict.fromkeys(mentions)]
+
+
+def _before(mentions: Sequence[Mention], day: DateMention) -> list[Mention]:
+    """The mention that a date belongs to: the last before it, else the first after it."""
+    return [m for m in mentions if m.stop <= day.start][-1:] or list(mentions[:1])
+
+
+def _readable(part: str) -> str:
+    """A part of a question without the conjunctions and marks that join it to the rest."""
+    words = part.split()
+    while len(words) > 1 and folded(words[0].strip(_MARKS)) in _JOINTS:
+        words.pop(0)
+    return " ".join(words).strip(" ,;")
+
+
+def _inside(places: Sequence[tuple[int, int]], start: int, stop: int) -> list[tuple[int, int]]:
+    """`places` within a stretch, counted from its start."""
+    return [(first - start, last - start) for first, last in places if start <= first < stop]

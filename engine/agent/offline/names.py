@@ -1,0 +1,52 @@
+"""Proper names and figures in a question: what evidence for it must show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from engine.agent.offline.words import FRAME_WORDS, FUNCTION_WORDS, folded
+
+MAX_NAMES = 12
+_CAPITALISED = re.compile(
+    r"(?<![\w’'])(?:[^\W\d_a-z][\w&’'-]*|[a-z]+[A-Z]\w*)"
+    r"(?:[ \t]+(?:(?:of|the|de|von|van|der|la|le|del|di|da|al|bin|&)[ \t]+){0,2}(?:[^\W\d_a-z][\w&’'-]*|\d[\w.-]*))*"
+)
+_QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]{2,80})[”\"“»]|(?<!\w)['‘]([^'‘’]{2,80})['’](?!\w)")
+_FIGURE = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,]*\d%?|(?<![\w.,])\d%?(?![\w.,]\w)")
+
+
+def names_in(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[str]:
+    """Names, quotations and figures, in order, each once.
+
+    Args:
+        skip: stretches that name something else, such as sources and dates.
+
+    >>> names_in("Did Sam Altman leave OpenAI before the “GPT-4” launch?")
+    ['Sam Altman', 'OpenAI', 'GPT-4']
+    """
+    found: list[tuple[int, str]] = []
+    for pattern in (_CAPITALISED, _QUOTED, _FIGURE):
+        for match in pattern.finditer(text):
+            name = (
+                next((group for group in match.groups() if group), match.group()) if match.groups() else match.group()
+            )
+            start, name = _trimmed(match.start(), name)
+            if name and not any(first < start + len(name) and start < stop for first, stop in skip):
+                found.append((start, name))
+    kept: list[str] = []
+    for _, name in sorted(found):
+        if not any(folded(name) in folded(other) for other in kept):
+            kept.append(name)
+    return kept[:MAX_NAMES]
+
+
+def _trimmed(start: int, name: str) -> tuple[int, str]:
+    """Without leading words that are capitals only because they open a sentence, and without possessives."""
+    tokens = name.split()
+    while tokens and (folded(tokens[0].strip("’'")) in FUNCTION_WORDS or folded(tokens[0]) in FRAME_WORDS):
+        start += len(tokens.pop(0)) + 1
+    joined = " ".join(tokens)
+    for ending in ("'s", "’s", "'", "’"):
+        joined = joined.removesuffix(ending)
+    return start, joined.strip(" .,-&")
