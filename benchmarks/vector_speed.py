@@ -93,13 +93,16 @@ class Sweep:
 
     def run(self, name: str, k: int, allowed_of: Callable[[np.ndarray], np.ndarray | None]) -> None:
         wall, cpu, recalls, strategies = [], [], [], {}
-        exact = ExactReader(self.reader._view)  # noqa: SLF001
-        for query in self.queries:
-            allowed = allowed_of(query)
+        sets = [allowed_of(query) for query in self.queries]
+        answers = []
+        for query, allowed in zip(self.queries, sets, strict=True):
             before, before_cpu = time.perf_counter(), time.thread_time()
-            explained = self.reader.explain(query, k, allowed=allowed)
+            answers.append(self.reader.explain(query, k, allowed=allowed))
             wall.append(time.perf_counter() - before)
             cpu.append(time.thread_time() - before_cpu)
+        # The truth afterwards: its scans would empty the caches between the queries.
+        exact = ExactReader(self.reader._view)  # noqa: SLF001
+        for query, allowed, explained in zip(self.queries, sets, answers, strict=True):
             strategies[explained.strategy] = strategies.get(explained.strategy, 0) + 1
             truth = exact.search(query, k, allowed=allowed)
             recalls.append(np.count_nonzero(explained.candidates.scores >= truth.scores[-1] - 1e-6) / len(truth))

@@ -57,7 +57,7 @@ class GraphWalk:
         waiting = self._waiting_rows()
         in_graph = (self.view.live if self.rows is None else len(self.rows)) - len(waiting)
         cost_of_scan = min(in_graph, DENSE_SHARE * self.built)
-        found = self._unfiltered(cost_of_scan) if self.rows is None else self._filtered(cost_of_scan)
+        found = self._unfiltered(cost_of_scan) if self.rows is None else self._filtered(cost_of_scan, in_graph)
         if found is None:
             return None
         rows, scores = found
@@ -78,9 +78,10 @@ class GraphWalk:
         breadth = self.ef_search + self.k
         return self._fetch(breadth) if breadth * ROWS_A_STEP < cost_of_scan else None
 
-    def _filtered(self, cost_of_scan: float) -> tuple[Rows, Scores] | None:
+    def _filtered(self, cost_of_scan: float, in_graph: int) -> tuple[Rows, Scores] | None:
         look = max(self.ef_search // 2, 1)
-        if (look + self._breadth(self.k)) * ROWS_A_STEP >= cost_of_scan:
+        expected_rank = self.k * self.built / max(in_graph, 1)
+        if (look + self._breadth(expected_rank)) * ROWS_A_STEP >= cost_of_scan:
             return None
         near = self._fetch(look)
         if near is None:
