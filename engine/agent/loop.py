@@ -36,6 +36,7 @@ from engine.model.events import StatusEvent
 from engine.model.observer import Observer, timed
 from engine.model.search import Result
 from engine.retrieval.query import Ranked
+from engine.storage.interruption import Interruption
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -92,6 +93,7 @@ class Turn:
         self._budget = budget
         self._pool = pool
         self._observer = observer
+        self._interruption = Interruption()
 
     async def run(self, state: TurnState) -> AsyncGenerator[StatusEvent]:
         """Progress, while `state` is worked on; `state.result` is set when it ends without an exception.
@@ -202,8 +204,13 @@ class Turn:
         state.result = TurnResult(synthesis, results, tuple(evidence))
 
     async def _in_pool(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        run = partial(work, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, run)
+        run = partial(self._interruption.run, work, *args, **kwargs)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, run)
+        except asyncio.CancelledError:
+            # A thread cannot be cancelled; the statement that it waits for can.
+            self._interruption.fire()
+            raise
 
 
 def everything_asked(question: Question) -> str:

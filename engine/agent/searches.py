@@ -39,6 +39,7 @@ from engine.retrieval.query import Ranked, RetrievalQuery
 from engine.retrieval.retriever import Retriever
 from engine.settings import BudgetSettings
 from engine.storage.catalog import StoredNamespace
+from engine.storage.interruption import Interruption
 from engine.storage.sessions import SessionStore
 
 THREADS = 8
@@ -83,6 +84,15 @@ class Searches:
     ) -> Ranked:
         """The best `k` passages; see `Engine.retrieve`."""
         self._retriever.check(namespace)
+        if where is None:
+            return self._retrieve(namespace, text, k, where, mode)
+        # A filter within the limits can still be slow on many documents.
+        with Interruption(self._budget.hard_seconds) as interruption:
+            return interruption.run(self._retrieve, namespace, text, k, where, mode)
+
+    def _retrieve(
+        self, namespace: StoredNamespace, text: str, k: int, where: CheckedFilter | None, mode: Mode
+    ) -> Ranked:
         if mode == "planned":
             bound = BoundRetrieval(self._retriever, self._backend, namespace, where, self._today)
             return planned(text, bound, self._plan_offline, k)

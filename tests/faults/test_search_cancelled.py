@@ -1,0 +1,54 @@
+"""A search that nobody waits for any more stops the statement that it waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engine
+from engine.storage import attributes
+from tests.embedders import HashingEmbedder
+
+SCHEMA = {"body": {"type": "string", "is_searchable": True}, "year": {"type": "int", "is_filterable": True}}
+ENDLESS = "SELECT count(*) FROM range(10_000_000_000) a, range(1_000) b WHERE a.range % 7 = b.range"
+
+
+def test_closing_a_stream_ends_its_running_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    def endless(cursor: Any, *args: Any) -> Any:
+        began.set()
+        try:
+            return cursor.execute(ENDLESS).fetchall()
+        finally:
+            ended.set()
+
+    with engine.open(tmp_path / "data", embedder=HashingEmbedder(), agent="offline") as quarry:
+        quarry.upsert("n", [{"id": "a", "body": "ferry", "year": 1}], SCHEMA)
+        monkeypatch.setattr("engine.backend.embedded.legs.matching_keys", endless)
+        assert attributes.matching_keys is not endless
+
+        async def leave() -> None:
+            events = await quarry.stream("n", objective="ferry", context="ferry", filters={"year": 1})
+
+            async def read() -> None:
+                async for _ in events:
+                    pass
+
+            reading = asyncio.create_task(read())
+            await asyncio.to_thread(began.wait, 30)
+            reading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reading
+            await events.aclose()
+
+        begin = time.monotonic()
+        asyncio.run(leave())
+        # Without the interruption the statement would run for days; this only bounds the wait of a broken run.
+        assert ended.wait(60), "the statement still runs"
+        assert time.monotonic() - begin < 90
