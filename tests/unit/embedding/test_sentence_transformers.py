@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import types
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from engine.errors import ModelMisconfigured
 class Model:
     """Encodes a text as its length and the kind of text it was taken for."""
 
-    loaded: list[str] = []
+    loaded: ClassVar[list[str]] = []
     inside = 0
 
     def __init__(self, name: str) -> None:
