@@ -1,14 +1,109 @@
-"""Asking back without a model."""
+"""Asking back without a model: only where passages of one retrieval answer the question in different ways."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
+from engine.agent.offline.coverage import terms_in, weights_of
+from engine.agent.offline.followup import asked
+from engine.agent.offline.readings import Held, Reading, held_against, readings_by_attribute, readings_by_title
+from engine.agent.offline.words import folded
 from engine.agent.steps import ClarificationDraft, Evidence, Plan, Question
+from engine.model.search import Clarification
+
+MAX_OPTIONS = 5
+LONG_CONTEXT = 600
+"""Characters of context from which no question is asked: who writes that much has said what is meant."""
+MAX_TERMS = 10
+"""Terms of content above which a question is taken to say what it means."""
+MAX_OPTION = 120
+_ACROSS = re.compile(
+    r"\b(?:all|every|each|any|compare[ds]?|comparison|differences?|differ|between|both|versus|vs|list|most|least"
+    r"|overview|summar\w+|trends?|average|total)\b",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(r"\bhow\s+\w+", re.IGNORECASE)
+"""“How long”, “how often”: an answer gives the measure and does not repeat the word."""
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 
 
 class OfflineClarifier:
-    """Asks when the evidence falls into groups that the question does not tell apart."""
+    """Asks when the evidence falls into groups that the question does not tell apart. Never without `multiturn`."""
 
     async def clarify(self, question: Question, plan: Plan, evidence: Sequence[Evidence]) -> ClarificationDraft | None:
+        if not question.request.multiturn or len(evidence) < 2:
+            return None
+        return await asyncio.to_thread(clarification, question, plan, evidence)
+
+
+def clarification(question: Question, plan: Plan, evidence: Sequence[Evidence]) -> ClarificationDraft | None:
+    """The question back; None where what is asked is clear, covers several readings on purpose, or is not answered."""
+    text = asked(question)
+    if len(question.request.context) > LONG_CONTEXT or _ACROSS.search(text) or len(plan.sub_questions) > 2:
         return None
+    passages = [e.passage for e in evidence]
+    weights = weights_of(_MEASURE.sub("how", text), question.rarity, [terms_in(p.passage.text) for p in passages])
+    if not 1 <= len(weights) <= MAX_TERMS:
+        return None
+    held = held_against(weights, passages)
+    said = terms_in(f"{text} {question.request.context}")
+    settled = _names_of(question.narrowing) | {n for q in plan.queries for n in _names_of(q.narrowing)}
+    found = [
+        (name, readings)
+        for name in question.filterable
+        if name not in settled
+        and not _asks_for(name, text)
+        and (readings := readings_by_attribute(name, held, frozenset(weights), said))
+    ]
+    if found:
+        # The attribute with the fewest readings settles most with one answer.
+        name, readings = min(found, key=lambda held: len(held[1]))
+        return _by_attribute(name, readings)
+    return _by_title(held, frozenset(weights), said)
+
+
+def _asks_for(name: str, text: str) -> bool:
+    """Whether values of the attribute are what is asked for: "which models …"."""
+    words = "|".join(re.escape(part) for part in _WORDS.split(name) if len(part) > 2)
+    return bool(words) and re.search(rf"\b(?:which|what)\s+(?:\w+\s+)?(?:{words})", text, re.IGNORECASE) is not None
+
+
+def _by_attribute(name: str, readings: Sequence[Reading]) -> ClarificationDraft | None:
+    narrowing: dict[str, Mapping[str, Any] | None] = {
+        str(r.value): {name: r.value} for r in readings if 0 < len(str(r.value)) <= MAX_OPTION
+    }
+    words = " ".join(part for part in _WORDS.split(name) if part).lower()
+    return _draft(f"Which {words} do you mean?", narrowing)
+
+
+def _by_title(held: Sequence[Held], asked_terms: frozenset[str], said: frozenset[str]) -> ClarificationDraft | None:
+    narrowing: dict[str, Mapping[str, Any] | None] = {}
+    for reading in readings_by_title(held, asked_terms, said):
+        ids = sorted({one.passage.passage.document_id for one in reading.held})
+        # Several documents of one title may be parts of a whole of which not all came up: then the words must do.
+        narrowing[str(reading.value)] = {"id": ids[0]} if len(ids) == 1 else None
+    return _draft("Which of these do you mean?", narrowing)
+
+
+def _draft(asked_back: str, narrowing: Mapping[str, Mapping[str, Any] | None]) -> ClarificationDraft | None:
+    options: dict[str, Mapping[str, Any] | None] = {}
+    for option, settles in narrowing.items():
+        if folded(option) not in {folded(known) for known in options}:
+            options[option] = settles
+    kept = dict(list(options.items())[:MAX_OPTIONS])
+    if len(kept) < 2:
+        return None
+    return ClarificationDraft(Clarification(asked_back, tuple(kept)), kept)
+
+
+def _names_of(narrowing: object) -> set[str]:
+    """Attributes that a filter names."""
+    if isinstance(narrowing, Mapping):
+        held = cast("Mapping[str, object]", narrowing)
+        return {name for key, value in held.items() for name in (_names_of(value) if key.startswith("$") else {key})}
+    if isinstance(narrowing, (list, tuple)):
+        return {name for part in cast("Sequence[object]", narrowing) for name in _names_of(part)}
+    return set()

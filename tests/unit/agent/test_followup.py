@@ -1,0 +1,47 @@
+import pytest
+
+from engine.agent.offline.followup import asked, follow_up, is_elliptic
+from engine.agent.steps import Question, Turn
+from engine.model.search import SearchRequest
+
+OBJECTIVE = "How did sales of Acme in Spain develop in 2021?"
+
+
+def question(message: str, *before: str) -> Question:
+    turns = tuple(Turn(said, "") for said in (OBJECTIVE, *before)) if message else ()
+    return Question(SearchRequest(objective=OBJECTIVE, context="business"), turns, message)
+
+
+def test_the_first_turn_asks_the_objective() -> None:
+    assert asked(question("")) == OBJECTIVE
+
+
+def test_a_message_of_a_few_words_is_asked_of_what_came_before() -> None:
+    assert asked(question("and what about Portugal?")) == f"{OBJECTIVE} Portugal?"
+
+
+def test_a_date_in_the_message_takes_the_place_of_the_earlier_one() -> None:
+    assert asked(question("and between 2018 and 2019?")) == (
+        "How did sales of Acme in Spain develop? between 2018 and 2019?"
+    )
+
+
+def test_short_messages_add_up_over_turns() -> None:
+    text = asked(question("in 2022?", "only online"))
+    assert "online" in text
+    assert "2022" in text
+    assert "2021" not in text
+
+
+def test_a_message_that_names_its_own_subject_stands_alone() -> None:
+    message = "Which suppliers of steel did the railway in Norway choose for the new bridge?"
+    assert asked(question(message)) == message
+
+
+def test_an_option_that_repeats_words_of_the_objective_adds_nothing() -> None:
+    assert follow_up(OBJECTIVE, "sales of Acme") == OBJECTIVE
+
+
+@pytest.mark.parametrize("message", ["Why?", "What did he say about that later?", "the second one", "及时雨"])
+def test_what_cannot_be_understood_alone_is_elliptic(message: str) -> None:
+    assert is_elliptic(message)
