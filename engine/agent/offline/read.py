@@ -1,35 +1,94 @@
-"""Evidence without a model: the sentences of a passage that share the question's words."""
+"""Evidence without a model: the sentences of a passage that cover a part of the question."""
 
 from __future__ import annotations
 
-from collections import Counter
+import asyncio
+import re
 from collections.abc import Sequence
-from math import log
 
-from engine.agent.offline.words import content_words
-from engine.agent.steps import Evidence, Plan, Question, ReadingPassage
+import numpy as np
+import numpy.typing as npt
+
+from engine.agent.relevance import Relevance
+from engine.agent.selection import targets_of
+from engine.agent.steps import Block, Evidence, Plan, Question, ReadingPassage
+
+MAX_BLOCKS = 5
+ENOUGH = 0.6
+"""Share of the passage's best sentence from which another one is evidence too."""
+NEIGHBOUR = 0.2
+"""What a sentence gains from the better of its neighbours: a thought often runs over two."""
+BEARS = 0.6
+"""Share of the best coverage of a sub-question from which a passage bears on it."""
+_LEANING = re.compile(
+    r"^\W*(?:he|she|it|they|his|her|its|their|theirs|him|them|this|that|these|those|such|the (?:latter|former|same))\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=\s)[^\W\d_a-z]\w+")
+_MANY = 8
+"""Passages from which on reading leaves the event loop."""
+
+Table = npt.NDArray[np.float64]
 
 
 class OfflineReader:
-    """Scores blocks by the words of the question that they hold, weighted by their rarity among the passages."""
+    """Scores sentences by the rarity of the words of a sub-question that they hold, in their context."""
 
     async def read(self, question: Question, plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]:
-        asked = set(content_words(question.message or question.request.objective))
-        held = [set(content_words(p.passage.header + " " + p.passage.text)) for p in passages]
-        df = Counter(word for words in held for word in words & asked)
-        weight = {w: log(1 + len(passages) / (1 + df[w])) + 0.1 for w in asked}
-        total = sum(weight.values()) or 1.0
-        out: list[Evidence] = []
-        for passage, words in zip(passages, held, strict=True):
-            coverage = sum(weight[w] for w in words & asked) / total
-            scored = sorted(
-                (
-                    (sum(weight[w] for w in set(content_words(b.text)) & asked), -n, b.id)
-                    for n, b in enumerate(passage.blocks)
-                ),
-                reverse=True,
-            )
-            chosen = [block_id for score, _, block_id in scored[:3] if score > 0] or [passage.blocks[0].id]
-            order = {b.id: n for n, b in enumerate(passage.blocks)}
-            out.append(Evidence(passage, tuple(sorted(chosen, key=order.__getitem__)), 10 * coverage, (0,)))
-        return out
+        if len(passages) < _MANY:
+            return read_now(plan, passages)
+        return await asyncio.to_thread(read_now, plan, passages)
+
+
+def read_now(plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]:
+    """Evidence of every passage that has a sentence, most relevant first."""
+    relevance = Relevance(targets_of(plan), [p.passage for p in passages])
+    tables = [np.asarray(relevance.table(p.passage), np.float64) for p in passages]
+    readable = [(p, t) for p, t in zip(passages, tables, strict=True) if t.size and p.blocks]
+    if not readable:
+        return []
+    best = np.max([table.max(axis=1) for _, table in readable], axis=0)
+    found = [_evidence(passage, table, plan, best) for passage, table in readable]
+    return sorted(found, key=lambda e: (-e.relevance, -e.passage.score, e.passage.passage.label))
+
+
+def _evidence(passage: ReadingPassage, table: Table, plan: Plan, best: Table) -> Evidence:
+    """The sentences of one passage that say most.
+
+    Args:
+        table: coverage of each target by each sentence.
+        best: the best coverage of each target by any passage.
+    """
+    scores = in_context(table).max(axis=0)
+    top = float(scores.max())
+    ranked = sorted(range(len(scores)), key=lambda n: (-scores[n], n))
+    chosen: set[int] = {ranked[0]}
+    for number in ranked[1:]:
+        if len(chosen) >= MAX_BLOCKS or scores[number] < ENOUGH * top:
+            break
+        chosen.add(number)
+    for number in sorted(chosen):
+        # A sentence about "he" or "this" says nothing without the one before it.
+        if len(chosen) < MAX_BLOCKS and number > 0 and leans(passage.blocks[number]):
+            chosen.add(number - 1)
+    covered = table.max(axis=1)
+    parts = [n for n in range(len(plan.sub_questions)) if n < len(covered) and covered[n] >= BEARS * best[n] > 0]
+    return Evidence(
+        passage=passage,
+        block_ids=tuple(passage.blocks[n].id for n in sorted(chosen)),
+        relevance=10.0 * float(table.max()),
+        sub_questions=tuple(parts) or (int(covered[: max(1, len(plan.sub_questions))].argmax()),),
+    )
+
+
+def in_context(table: Table) -> Table:
+    """Coverage with a share of the better neighbour's, so that of two equal sentences the one in context wins."""
+    padded = np.pad(table, ((0, 0), (1, 1)))
+    neighbours = np.maximum(padded[:, :-2], padded[:, 2:])
+    return table + NEIGHBOUR * neighbours * (table > 0)
+
+
+def leans(block: Block) -> bool:
+    """Whether a sentence opens with a word that stands for something before it, and names nothing itself."""
+    text = " ".join(block.text.split())
+    return _LEANING.match(text) is not None and _NAME.search(text) is None
