@@ -82,7 +82,9 @@ class LexicalReader:
             known = list(dict.fromkeys(spelled for term in dict.fromkeys(analysed) for spelled in self._spelled(term)))
             frequencies = [self._searcher.doc_freq(BODY, term) for term in known]
         stop_words = stop_terms(self._languages)
-        return weigh_terms(known, frequencies, [term in stop_words for term in known], self.num_passages)
+        return weigh_terms(
+            known, frequencies, [term in stop_words for term in known], self.num_passages, self._languages
+        )
 
     def search(self, query: LexicalQuery, k: int, *, allowed: Labels | None = None) -> Candidates:
         """As `search_terms`, for a text."""
@@ -120,10 +122,11 @@ class LexicalReader:
     def _selective(self, terms: QueryTerms) -> list[tuple[str, float]]:
         """Terms that choose candidates, with their factors."""
         total = self.num_passages
-        frequencies = [self._searcher.doc_freq(BODY, term) for term in terms.terms]
         held = [
-            (term, float(factor), df, COMMON_STOP_SHARE if stop else COMMON_SHARE)
-            for term, factor, df, stop in zip(terms.terms, terms.factors, frequencies, terms.stops, strict=True)
+            (term, factor, df, COMMON_STOP_SHARE if stop else COMMON_SHARE)
+            for term, factor, df, stop in zip(
+                terms.terms, terms.factors.tolist(), terms.frequencies.tolist(), terms.stops.tolist(), strict=True
+            )
             if df > 0
         ]
         if total < COMMON_FROM or not held:

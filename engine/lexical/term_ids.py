@@ -28,7 +28,7 @@ class TermTable:
         self._stemmer = text_analyzer(DEFAULT_LANGUAGE)
         self._ids: dict[str, int] = {}
         self._words = _Words(self._id_of_word)
-        self._texts: dict[str, TermIds] = {}
+        self._texts: dict[tuple[str, bool], TermIds] = {}
         self._lock = threading.Lock()
 
     @property
@@ -39,18 +39,26 @@ class TermTable:
         """One id each of terms as the index holds them."""
         return np.fromiter(map(self._id, terms), np.int32, len(terms))
 
-    def text_ids(self, texts: Sequence[str]) -> list[TermIds]:
-        """The ids of each text's terms, in order."""
-        return [known if (known := self._texts.get(text)) is not None else self._analyse(text) for text in texts]
+    def text_ids(self, texts: Sequence[str], languages: Sequence[str] = ()) -> list[TermIds]:
+        """The ids of each text's terms, in order.
 
-    def _analyse(self, text: str) -> TermIds:
-        # A table of words would not know their language, so a passage that is stemmed as another one goes word by word
-        # through the analyzer's own output, which holds stems already.
-        words = self._splitter.analyze(indexable(text, language_of(text)))
+        Args:
+            languages: those a text may be in, besides English; none saves asking.
+        """
+        foreign = bool(languages)
+        return [
+            known if (known := self._texts.get((text, foreign))) is not None else self._analyse(text, foreign=foreign)
+            for text in texts
+        ]
+
+    def _analyse(self, text: str, *, foreign: bool) -> TermIds:
+        language = language_of(text) if foreign else DEFAULT_LANGUAGE
+        # Words of another language come as its stems, for the table of words does not know of languages.
+        words = self._splitter.analyze(indexable(text, language))
         ids = np.fromiter(map(self._words.__getitem__, words), np.int32, len(words))
         if len(self._texts) >= _TEXTS_KEPT:
             self._texts.clear()
-        self._texts[text] = ids
+        self._texts[text, foreign] = ids
         return ids
 
     def _id_of_word(self, word: str) -> int:

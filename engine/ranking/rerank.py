@@ -17,7 +17,7 @@ from engine.ranking.terms import QueryTerms
 COVERAGE_WEIGHT = 0.5
 WINDOW_WEIGHT = 0.5
 DOCUMENT_WEIGHT = 0.3
-RERANKED = 50
+RERANKED = 40
 """Passages that are looked at; those behind keep their fused order."""
 
 
@@ -42,8 +42,12 @@ class Analyzer(Protocol):
         """One id each of terms as the index holds them."""
         ...
 
-    def text_ids(self, texts: Sequence[str]) -> list[TermIds]:
-        """The ids of each text's terms, in order."""
+    def text_ids(self, texts: Sequence[str], languages: Sequence[str]) -> list[TermIds]:
+        """The ids of each text's terms, in order.
+
+        Args:
+            languages: those a text may be in, besides English.
+        """
         ...
 
 
@@ -70,8 +74,8 @@ class TermReranker:
             self.analyzer.term_ids(self.terms.terms),
             self.terms.weights,
             self.terms.stops,
-            self.analyzer.text_ids([passage.text for passage in passages]),
-            self.analyzer.text_ids([passage.header for passage in passages]),
+            self.analyzer.text_ids([passage.text for passage in passages], self.terms.languages),
+            self.analyzer.text_ids([passage.header for passage in passages], ()),
             [passage.document_id for passage in passages],
         )
         bonus = (

@@ -25,16 +25,21 @@ class QueryTerms:
         factors: shape ``(len(terms),)``, in (0, 1]: what BM25 of each is multiplied by.
         weights: shape ``(len(terms),)``, >= 0: factor times idf, in nats; what a match of the term says.
         stops: shape ``(len(terms),)``, bool: function and question words.
+        frequencies: shape ``(len(terms),)``: passages that hold each.
+        languages: those of the indexed passages besides English, which decide how a text is stemmed.
     """
 
     terms: tuple[str, ...]
     factors: Weights
     weights: Weights
     stops: npt.NDArray[np.bool_]
+    frequencies: npt.NDArray[np.int64]
+    languages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not len(self.terms) == len(self.factors) == len(self.weights) == len(self.stops):
-            raise ValueError("terms, factors, weights and stops differ in length")
+        columns = (self.factors, self.weights, self.stops, self.frequencies)
+        if any(len(column) != len(self.terms) for column in columns):
+            raise ValueError("the columns differ in length")
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -47,15 +52,23 @@ class QueryTerms:
             self.factors[indexes],
             self.weights[indexes],
             self.stops[indexes],
+            self.frequencies[indexes],
+            self.languages,
         )
 
     @classmethod
     def empty(cls) -> QueryTerms:
         none = np.empty(0, np.float32)
-        return cls((), none, none, np.empty(0, np.bool_))
+        return cls((), none, none, np.empty(0, np.bool_), np.empty(0, np.int64))
 
 
-def weigh_terms(terms: Sequence[str], frequencies: Sequence[int], stops: Sequence[bool], passages: int) -> QueryTerms:
+def weigh_terms(
+    terms: Sequence[str],
+    frequencies: Sequence[int],
+    stops: Sequence[bool],
+    passages: int,
+    languages: tuple[str, ...] = (),
+) -> QueryTerms:
     """Weights of `terms` (distinct) in a collection of `passages` passages.
 
     The idf is BM25's, ``ln(1 + (N - df + 0.5) / (df + 0.5))``. A term that no passage holds keeps the weight of the
@@ -76,4 +89,7 @@ def weigh_terms(terms: Sequence[str], frequencies: Sequence[int], stops: Sequenc
     idf = np.log1p((total - df + 0.5) / (df + 0.5))
     stop = np.asarray(stops, np.bool_)
     factors = np.where(stop, STOP_WEIGHT, 1.0) * (idf / np.log1p((total + 0.5) / 0.5)) ** RARITY_EXPONENT
-    return QueryTerms(tuple(terms), factors.astype(np.float32), (factors * idf).astype(np.float32), stop)
+    weights = (factors * idf).astype(np.float32)
+    return QueryTerms(
+        tuple(terms), factors.astype(np.float32), weights, stop, np.asarray(frequencies, np.int64), languages
+    )

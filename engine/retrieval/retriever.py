@@ -17,7 +17,7 @@ from engine.storage.catalog import StoredNamespace, check_embedder
 
 LEG_K = 100
 """Candidates a leg; the fused order of the first 50 is what a reader sees, and both legs must reach below it."""
-HYDRATED = 50
+HYDRATED = RERANKED
 
 
 class Retriever:

@@ -135,14 +135,16 @@ class Numbers:
     def term_ids(self, terms):
         return np.array([int(term) for term in terms], np.int32)
 
-    def text_ids(self, texts):
+    def text_ids(self, texts, languages):
         return [np.array(text.split(), np.int32) for text in texts]
 
 
 @given(question=questions(), texts=TEXTS, unread=st.integers(0, 4))
 def test_reranking_keeps_every_label_and_what_was_not_read_stays_behind_in_order(question, texts, unread) -> None:
     query, weights, stops = question
-    terms = QueryTerms(tuple(map(str, query.tolist())), np.ones(len(query), np.float32), weights, stops)
+    terms = QueryTerms(
+        tuple(map(str, query.tolist())), np.ones(len(query), np.float32), weights, stops, np.ones(len(query), np.int64)
+    )
     passages = [
         Passage(
             label=at, document_id=str(at % 2), attribute="body", start=0, end=1, text=" ".join(map(str, t)), header=""

@@ -19,7 +19,7 @@ from engine.lexical.term_ids import TermTable, term_table
 def test_ids_are_those_of_the_terms_that_the_index_holds(text: str) -> None:
     table = TermTable()
     indexed = text_analyzer("en").analyze(indexable(text, language_of(text)))
-    (ids,) = table.text_ids([text])
+    (ids,) = table.text_ids([text], [language_of(text)])
     assert ids.tolist() == table.term_ids(indexed).tolist()
 
 

@@ -53,7 +53,9 @@ def test_scores_of_labels_outside_a_run_are_zero() -> None:
 
 def test_terms_of_unequal_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="length"):
-        QueryTerms(("a",), np.empty(0, np.float32), np.empty(0, np.float32), np.empty(0, np.bool_))
+        QueryTerms(
+            ("a",), np.empty(0, np.float32), np.empty(0, np.float32), np.empty(0, np.bool_), np.empty(0, np.int64)
+        )
 
 
 def test_a_second_passage_of_an_aspect_gives_way_to_another_aspect() -> None:
