@@ -64,6 +64,7 @@ PUBLIC: Mapping[type[engine.QuarryError], ErrorCode] = {
     engine.SessionNotFound: "session_not_found",
     engine.SessionExpired: "session_expired",
     engine.ApiKeyNotFound: "api_key_not_found",
+    engine.SessionConflict: "session_busy",
     engine.SessionBusy: "session_busy",
     engine.SessionFailed: "session_failed",
     # Both pass by themselves or by an operator's hand; a client does well to come back.

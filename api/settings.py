@@ -6,6 +6,7 @@ A setting is a field of `Settings` and a row of `SETTINGS`; the table in ``docs/
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -131,6 +132,12 @@ def _number(least: float, most: float) -> Callable[[str], float]:
     return parse
 
 
+def _memory(raw: str) -> str:
+    if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", raw, re.IGNORECASE):
+        raise ValueError("an amount of memory such as 512MB or 2GB")
+    return raw
+
+
 def _origins(raw: str) -> tuple[str, ...]:
     origins = tuple(part.strip().rstrip("/") for part in raw.split(",") if part.strip())
     if any(origin != "*" and not origin.startswith(("http://", "https://")) for origin in origins):
@@ -165,7 +172,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "QUARRY_SESSION_HOURS", "session_hours", _number(0.0, 8_760), "Life of a search session after its last use."
     ),
-    Setting("QUARRY_MEMORY_LIMIT", "memory_limit", _text, "Memory that the database of one namespace may use."),
+    Setting("QUARRY_MEMORY_LIMIT", "memory_limit", _memory, "Memory that the database of one namespace may use."),
     Setting(
         "QUARRY_SOFT_SECONDS", "soft_seconds", _number(0.1, 3_600), "A search stops looking and answers after this."
     ),

@@ -81,7 +81,8 @@ def test_a_bad_id_is_refused_with_its_place(api: Api, fresh: str, document: dict
 
 @row("Documents and schema: Bad id (missing, not a string, empty, over 64 characters)")
 @pytest.mark.parametrize(
-    "document_id", ["x" * 64, "9f2c1c0e-5b7a-4a3e-8d0f-3c1d2e4b5a69", "a/b", "Ünïcödé ☃ 漢字 😀", "A", "a", " ", ".", ".."]
+    "document_id",
+    ["x" * 64, "9f2c1c0e-5b7a-4a3e-8d0f-3c1d2e4b5a69", "a/b", "Ünïcödé ☃ 漢字 😀", "A", "a", " ", ".", ".."],
 )
 def test_an_id_is_opaque_and_case_sensitive(api: Api, fresh: str, document_id: str) -> None:
     assert api.upload(fresh, {"id": document_id, "n": 1}).status_code == 200
