@@ -16,6 +16,9 @@ from engine.lexical.analyzer import query_terms
 SENTENCES_OF = 12
 """Passages, best first, whose single sentences are looked at."""
 
+UNSEEN = 20
+"""Passages without any of the words that are counted in where the collection's own counts are not known."""
+
 
 class Coverage(msgspec.Struct, frozen=True):
     """What the best of several passages hold of a question; shares are of the rarity of its terms, in [0, 1].
@@ -82,8 +85,9 @@ def weights_of(text: str, rarity: Mapping[str, float], held: Sequence[frozenset[
 
 
 def _counted(term: str, held: Sequence[frozenset[str]]) -> float:
-    frequency = sum(term in terms for terms in held)
-    return log1p((len(held) - frequency + 0.5) / (frequency + 0.5))
+    # Passages found for a question hold its words more often than others do; unseen ones make up for it.
+    frequency, total = sum(term in terms for terms in held), len(held) + UNSEEN
+    return log1p((total - frequency + 0.5) / (frequency + 0.5))
 
 
 def _mass(weights: Mapping[str, float], terms: frozenset[str]) -> float:

@@ -9,7 +9,8 @@ import msgspec
 
 from engine.agent.offline.coverage import terms_in
 from engine.agent.offline.words import folded
-from engine.agent.steps import Block, Evidence, Question, ReadingPassage
+from engine.agent.steps import Evidence, Question, ReadingPassage
+from engine.text.sentences import sentences
 
 MAX_LABEL = 100
 """Characters of a title or source that is put in front of a sentence; a longer one is left out, never cut."""
@@ -43,7 +44,7 @@ class Sentence(msgspec.Struct, frozen=True):
 
 
 def sentences_of(evidence: Sequence[Evidence], weights: Mapping[str, float]) -> list[Sentence]:
-    """The evidence's blocks as sentences, the most telling first; ties in reading order.
+    """The sentences of the evidence's blocks, the most telling first; ties in reading order.
 
     Args:
         weights: of the terms that are asked for.
@@ -52,17 +53,30 @@ def sentences_of(evidence: Sequence[Evidence], weights: Mapping[str, float]) -> 
     for held in evidence:
         chosen = set(held.block_ids)
         for block in held.passage.blocks:
-            if block.id in chosen and _WORDS.search(block.text):
-                terms = terms_in(block.text)
+            if block.id not in chosen:
+                continue
+            # A block may hold a heading or a short sentence beside the one that tells.
+            for span in sentences(block.text):
+                text = block.text[span.start : span.end]
+                if not _WORDS.search(text):
+                    continue
+                terms = terms_in(text)
                 mass = sum(weight for term, weight in weights.items() if term in terms)
-                score = (mass + 0.01) * readability(block)
-                found.append(Sentence(tidy(block.text), block.id, held.passage.passage.document_id, score, terms))
+                found.append(
+                    Sentence(
+                        tidy(text),
+                        block.id,
+                        held.passage.passage.document_id,
+                        (mass + 0.01) * readability(text),
+                        terms,
+                    )
+                )
     return sorted(found, key=lambda s: -s.score)
 
 
-def readability(block: Block) -> float:
-    """Factor in (0, 1]: how well a block reads where it stands alone."""
-    text = " ".join(block.text.split())
+def readability(text: str) -> float:
+    """Factor in (0, 1]: how well a sentence reads where it stands alone."""
+    text = " ".join(text.split())
     factor = 1.0
     if not _ENDS.search(text):
         factor *= 0.6
@@ -81,7 +95,7 @@ def readability(block: Block) -> float:
 
 
 def tidy(text: str) -> str:
-    r"""A block as a sentence: white space folded, a capital first, a full stop last, no mark of a pair alone.
+    r"""Text as a sentence: white space folded, a capital first, a full stop last, no mark of a pair alone.
 
     >>> tidy("it rose by\n 3 %")
     'It rose by 3 %.'
