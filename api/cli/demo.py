@@ -24,19 +24,19 @@ NAMESPACE = "python-docs"
 SHOWN = 4
 QUESTIONS: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
     (
-        "How do I run a blocking function without stopping the event loop?",
-        "I write a server with asyncio and must call a library that blocks for seconds.",
+        "How do I create a temporary directory that is removed afterwards?",
+        "A test writes files and must not leave them behind.",
         None,
     ),
     (
-        "Which function compares two strings or digests in constant time?",
-        "I verify signatures and want to avoid timing attacks.",
+        "How do I run a function in a separate thread from asyncio?",
+        "A server must call a library that blocks for seconds, without stopping the event loop.",
         None,
     ),
     (
-        "How are rows read as dictionaries?",
-        "I have a spreadsheet saved as comma separated values, with a header line.",
-        {"module": "csv", "kind": {"$in": ["class", "function"]}},
+        "How is a date made from a timestamp?",
+        "Times come as seconds since 1970.",
+        {"module": "datetime", "kind": {"$in": ["class", "method"]}},
     ),
 )
 

@@ -79,7 +79,8 @@ def _entry(module: str, kind: str, label: str, value: Any) -> Iterator[dict[str,
         "name": label,
         "body": body,
     }
-    with contextlib.suppress(ValueError, TypeError):
+    # A default may name what only exists once a terminal is open: whatever it is, the signature is left out.
+    with contextlib.suppress(ValueError, TypeError, AttributeError, NameError):
         document["signature"] = f"{label}{inspect.signature(value)}"
     yield document
 
@@ -87,8 +88,12 @@ def _entry(module: str, kind: str, label: str, value: Any) -> Iterator[dict[str,
 def _public(module: ModuleType) -> list[tuple[str, Any]]:
     names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
     found = [(n, getattr(module, n, None)) for n in dict.fromkeys(names)]
-    # What a module only imports from elsewhere is documented there.
-    return [(n, v) for n, v in found if (getattr(v, "__module__", None) or module.__name__) == module.__name__]
+    return [(n, v) for n, v in found if _is_at_home(getattr(v, "__module__", None) or module.__name__, module.__name__)]
+
+
+def _is_at_home(owner: str, name: str) -> bool:
+    """Whether `name` documents what `owner` defines: itself, its parts, and modules too private to be asked for."""
+    return owner == name or owner.startswith((f"{name}.", "_"))
 
 
 def _imported(name: str) -> ModuleType | None:
