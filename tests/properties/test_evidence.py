@@ -17,6 +17,9 @@ from engine.model.document import Passage
 from engine.model.search import MAX_EXCERPT, MAX_EXCERPTS, MAX_RESULTS, Result, SearchRequest
 
 TEXTS = st.text(alphabet='ab 1.,\n“”"[]()é√文', max_size=60)
+PROSE = st.lists(
+    st.sampled_from(["Acme", "rose", "by 12 %.", "It “fell”", "(in 1999)", "é√文"]), min_size=3, max_size=30
+).map(" ".join)
 LONG = st.text(alphabet="word. 12", min_size=900, max_size=1300)
 WORDS = st.one_of(
     TEXTS, LONG, st.sampled_from(["", " ", "[1]", "See [2][1].", "It rose by 12 %.", "“quoted words”", "[1, 3]"])
@@ -27,21 +30,22 @@ WORDS = st.one_of(
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "id": draw(st.sampled_from(["a", "b", "c", "d", "e"])),
-        "body": draw(st.one_of(TEXTS, LONG)),
+        "body": draw(st.one_of(PROSE, PROSE, TEXTS, LONG)),
         "tags": draw(st.lists(TEXTS, max_size=2)),
     }
 
 
 @st.composite
 def passages(draw: st.DrawFn, label: int, document: dict[str, Any]) -> ReadingPassage:
-    attribute = draw(st.sampled_from(["body", "tags[0]", "tags[1]", "gone"]))
+    attribute = draw(st.sampled_from(["body", "body", "body", "tags[0]", "gone"]))
     value = attribute_value(document, attribute) or "nothing here"
     cut = sorted(draw(st.lists(st.integers(0, len(value)), min_size=2, max_size=2)))
     blocks: list[Block] = []
-    for number in range(draw(st.integers(0, 8))):
-        first, last = sorted(draw(st.lists(st.integers(0, len(value)), min_size=2, max_size=2)))
-        shift = draw(st.sampled_from([0, 0, 0, 1, -3]))
-        text = value[first:last] if draw(st.integers(0, 5)) else draw(TEXTS)
+    for number in range(draw(st.integers(1, 8))):
+        first = draw(st.integers(0, max(0, len(value) - 1)))
+        last = min(len(value), first + draw(st.sampled_from([1, 5, 20, 400, 1200])))
+        shift = draw(st.sampled_from([0] * 8 + [1, -3]))
+        text = value[first:last] if draw(st.integers(0, 9)) else draw(TEXTS)
         blocks.append(Block(f"{label}.{number}", first + shift, text))
     held = Passage(
         label=label,
@@ -55,23 +59,23 @@ def passages(draw: st.DrawFn, label: int, document: dict[str, Any]) -> ReadingPa
     return ReadingPassage(held, tuple(blocks), 1.0)
 
 
+def _findings(about: ReadingPassage) -> st.SearchStrategy[FindingDraft]:
+    """Findings of one passage, some of them with blocks or a document that are not its own."""
+    own = [block.id for block in about.blocks] or ["0.0"]
+    return st.builds(
+        FindingDraft,
+        finding=WORDS,
+        document_id=st.sampled_from([about.passage.document_id] * 8 + ["a", "unknown"]),
+        block_ids=st.lists(st.sampled_from([*own, *own, "0.0", "1.1", "", "99.0"]), max_size=9).map(tuple),
+    )
+
+
 @st.composite
 def turns(draw: st.DrawFn) -> tuple[AnswerDraft, list[Evidence], dict[str, dict[str, Any]]]:
     held = draw(st.lists(documents(), min_size=1, max_size=5))
     read = [draw(passages(n, document)) for n, document in enumerate(held)]
     evidence = [Evidence(p, tuple(b.id for b in p.blocks[:5]), 5.0) for p in read]
-    ids = [b.id for p in read for b in p.blocks] + ["99.0", "", "0.99"]
-    findings = draw(
-        st.lists(
-            st.builds(
-                FindingDraft,
-                finding=WORDS,
-                document_id=st.sampled_from(["a", "b", "c", "d", "e", "unknown"]),
-                block_ids=st.lists(st.sampled_from(ids), max_size=9).map(tuple),
-            ),
-            max_size=25,
-        )
-    )
+    findings = draw(st.lists(st.sampled_from(read).flatmap(_findings), max_size=25))
     sentences = draw(
         st.lists(
             st.builds(SentenceDraft, text=WORDS, findings=st.lists(st.integers(-2, 27), max_size=4).map(tuple)),
@@ -80,7 +84,7 @@ def turns(draw: st.DrawFn) -> tuple[AnswerDraft, list[Evidence], dict[str, dict[
     )
     caveats = draw(st.lists(WORDS, max_size=2))
     # Some documents were deleted, and others replaced, since they were read.
-    live = {d["id"]: d for d in held if draw(st.integers(0, 4))}
+    live = {d["id"]: d for d in held if draw(st.integers(0, 7))}
     return AnswerDraft(tuple(findings), tuple(sentences), tuple(caveats)), evidence, live
 
 

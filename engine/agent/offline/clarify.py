@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from engine.agent.offline.coverage import terms_in, weights_of
 from engine.agent.offline.followup import asked
 from engine.agent.offline.readings import Held, Reading, held_against, readings_by_attribute, readings_by_title
 from engine.agent.offline.words import folded
-from engine.agent.steps import ClarificationDraft, Evidence, Plan, Question
+from engine.agent.steps import ClarificationDraft, Evidence, Plan, Question, ReadingPassage
 from engine.model.search import Clarification
 
 MAX_OPTIONS = 5
@@ -44,17 +44,20 @@ def clarification(question: Question, plan: Plan, evidence: Sequence[Evidence]) 
     text = asked(question)
     if len(question.request.context) > LONG_CONTEXT or _ACROSS.search(text) or len(plan.sub_questions) > 2:
         return None
-    passages = [e.passage for e in evidence]
+    named: dict[str, set[object]] = {}
+    for narrowing in (question.narrowing, *(query.narrowing for query in plan.queries)):
+        for name, values in _named(narrowing):
+            named.setdefault(name, set()).update(values)
+    passages = [e.passage for e in evidence if _fits(e.passage, named)]
     weights = weights_of(_MEASURE.sub("how", text), question.rarity, [terms_in(p.passage.text) for p in passages])
     if not 1 <= len(weights) <= MAX_TERMS:
         return None
     held = held_against(weights, passages)
     said = terms_in(f"{text} {question.request.context}")
-    settled = _names_of(question.narrowing) | {n for q in plan.queries for n in _names_of(q.narrowing)}
     found = [
         (name, readings)
         for name in question.filterable
-        if name not in settled
+        if name not in named
         and not _asks_for(name, text)
         and (readings := readings_by_attribute(name, held, frozenset(weights), said))
     ]
@@ -99,11 +102,23 @@ def _draft(asked_back: str, narrowing: Mapping[str, Mapping[str, Any] | None]) -
     return ClarificationDraft(Clarification(asked_back, tuple(kept)), kept)
 
 
-def _names_of(narrowing: object) -> set[str]:
-    """Attributes that a filter names."""
+def _fits(passage: ReadingPassage, named: Mapping[str, set[object]]) -> bool:
+    """Whether a passage's document has a value that the question names, for each attribute of which it names some."""
+    return all(passage.attributes.get(name, None) in values for name, values in named.items() if values)
+
+
+def _named(narrowing: object) -> Iterator[tuple[str, list[object]]]:
+    """Attributes that a filter names, each with the values that it asks for; none for a range."""
     if isinstance(narrowing, Mapping):
-        held = cast("Mapping[str, object]", narrowing)
-        return {name for key, value in held.items() for name in (_names_of(value) if key.startswith("$") else {key})}
-    if isinstance(narrowing, (list, tuple)):
-        return {name for part in cast("Sequence[object]", narrowing) for name in _names_of(part)}
-    return set()
+        for key, value in cast("Mapping[str, object]", narrowing).items():
+            if key.startswith("$"):
+                yield from _named(value)
+            elif isinstance(value, Mapping):
+                asked_for = cast("Mapping[str, object]", value)
+                listed = asked_for.get("$in", [asked_for["$eq"]] if "$eq" in asked_for else [])
+                yield key, list(cast("Sequence[object]", listed))
+            else:
+                yield key, [value]
+    elif isinstance(narrowing, (list, tuple)):
+        for part in cast("Sequence[object]", narrowing):
+            yield from _named(part)
