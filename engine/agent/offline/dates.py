@@ -40,6 +40,8 @@ _RELATIVE = re.compile(
 _AFTER = re.compile(r"\b(?:after|since|following|from|starting|post|later than)\s+(?:the\s+)?$", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:before|until|till|prior to|by|up to|earlier than)\s+(?:the\s+)?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|from)\s+$", re.IGNORECASE)
+_LEAD = 40
+"""Characters before a date that may say "after" or "before"."""
 _AND = re.compile(r"^\s*,?\s*(?:and|to|until|till|through|[-–—])\s+$", re.IGNORECASE)
 
 
@@ -136,7 +138,7 @@ def _ranges(text: str, points: list[DateMention]) -> list[DateMention]:
     number = 0
     while number < len(points):
         point = points[number]
-        lead = text[: point.start]
+        lead = text[max(0, point.start - _LEAD) : point.start]
         following = points[number + 1] if number + 1 < len(points) else None
         if (
             following is not None
@@ -160,6 +162,7 @@ def _ranges(text: str, points: list[DateMention]) -> list[DateMention]:
                 and opened.first is not None
                 and point.end is not None
                 and opened.first < point.end
+                and point.start - opened.stop <= _LEAD
                 and len(text[opened.stop : point.start].split()) <= 4
             ):
                 out[-1] = DateMention(opened.first, point.end, opened.start, point.stop)

@@ -19,7 +19,6 @@ _TOKEN = re.compile(r"[^\W_]+")
 _SUBTITLE = re.compile(r"\s+[|–—·»>-]+\s+|:\s|\s\(|,\s")
 _DOMAIN = re.compile(r"\.(?:com|org|net|io|gov|edu|co\.uk|[a-z]{2})$", re.IGNORECASE)
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|[\"“‘']\s*)$")
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -94,10 +93,11 @@ class ValueDictionary:
             key = "".join(alias)
             if len(key) < 2 or all(word in FUNCTION_WORDS for word in alias):
                 continue
+            is_long = sum(word not in FUNCTION_WORDS for word in alias) > 1
             entries = self._entries.setdefault(key, {})
             entry = entries.get(attribute)
             if entry is None or kind > entry.kind:
-                entries[attribute] = entry = _Entry(attribute, {}, kind, is_name, len(alias) > 1)
+                entries[attribute] = entry = _Entry(attribute, {}, kind, is_name, is_long)
             elif kind < entry.kind:
                 continue
             entry.values[value] = documents
@@ -136,7 +136,8 @@ class ValueDictionary:
             return entry.kind * (0.8 if entry.is_long or any(c.isdigit() for c in written) else 0.2)
         if entry.is_long or inner or any(c.isdigit() for c in written):
             return entry.kind
-        return entry.kind * (0.5 if _SENTENCE_START.search(text[:start]) and start == 0 else 0.8)
+        # The first word of a question is a capital whatever it means.
+        return entry.kind * (0.5 if start == 0 else 0.8)
 
     def _is_cued(self, attribute: str, tokens: Sequence[tuple[int, int, str]], first: int, last: int) -> bool:
         """Whether the attribute's own name stands beside: "in the business category", "season 3"."""

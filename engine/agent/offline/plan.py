@@ -88,11 +88,11 @@ class OfflinePlanner:
 
     def plan_now(self, question: Question, corpus: Corpus) -> Plan:
         """As `plan`, for callers without an event loop."""
-        text = asked(question)
+        text = lines_of(asked(question))
         values, dated = self._dictionary(corpus)
         today = dated.latest or date.fromisoformat(corpus.today)
         reading = Reading(text, tuple(values.mentions(text)), tuple(dates_in(text, today)))
-        context = question.request.context[:_CONTEXT_READ]
+        context = lines_of(question.request.context[:_CONTEXT_READ])
         if " ".join(context.split()) in " ".join(text.split()):
             context = ""
         planning = _Planning(reading, dated)
@@ -113,6 +113,11 @@ class OfflinePlanner:
                     self._known.popitem(last=False)
             self._known.move_to_end(corpus.values)
             return known
+
+
+def lines_of(text: str) -> str:
+    """`text` with runs of white space folded; line ends stay, for they part what a question lists."""
+    return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip()) or text.strip()
 
 
 class _Planning:

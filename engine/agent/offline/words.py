@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+")
+_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 _FUNCTION = """
@@ -67,7 +68,7 @@ def folded(text: str) -> str:
     """Case and accents removed."""
     if text.isascii():
         return text.lower()
-    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    return _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
 
 
 @lru_cache(maxsize=50_000)

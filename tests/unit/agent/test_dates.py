@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from engine.agent.offline.dates import dates_in
+
+TODAY = date(2024, 6, 15)
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    return [(str(mention.first), str(mention.end)) for mention in dates_in(text, TODAY)]
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "end"),
+    [
+        ("on October 22, 2023", "2023-10-22", "2023-10-23"),
+        ("on 22 October 2023", "2023-10-22", "2023-10-23"),
+        ("on the 22nd of October 2023", "2023-10-22", "2023-10-23"),
+        ("on 2023-10-22", "2023-10-22", "2023-10-23"),
+        ("at 2023-10-22T10:00:00Z", "2023-10-22", "2023-10-23"),
+        ("in December 2023", "2023-12-01", "2024-01-01"),
+        ("in Sept. 2023", "2023-09-01", "2023-10-01"),
+        ("in 2022", "2022-01-01", "2023-01-01"),
+        ("after October 2023", "2023-10-01", "None"),
+        ("since 2020", "2020-01-01", "None"),
+        ("before 5 May 2020", "None", "2020-05-06"),
+        ("between 2019 and 2021", "2019-01-01", "2022-01-01"),
+        ("from 3 May 2020 to 7 June 2021", "2020-05-03", "2021-06-08"),
+        ("after October 4, 2023, and before November 1, 2023", "2023-10-04", "2023-11-02"),
+        ("last year", "2023-01-01", "2024-01-01"),
+        ("this month", "2024-06-01", "2024-07-01"),
+        ("last month", "2024-05-01", "2024-06-01"),
+        ("yesterday", "2024-06-14", "2024-06-15"),
+        ("last week", "2024-06-03", "2024-06-10"),
+    ],
+)
+def test_a_date_or_range_is_read(text: str, first: str, end: str) -> None:
+    assert found(f"What happened {text}?") == [(first, end)]
+
+
+def test_a_day_without_a_year_is_the_latest_that_has_been() -> None:
+    assert found("on June 3rd") == [("2024-06-03", "2024-06-04")]
+    assert found("on December 3rd") == [("2023-12-03", "2023-12-04")]
+
+
+@pytest.mark.parametrize("text", ["version 2.10", "in 3 days", "5000 people", "room 2022", "the 1990s", "in the 2020s"])
+def test_what_is_no_date_is_left_alone(text: str) -> None:
+    assert found(text) == []
+
+
+def test_a_date_says_where_it_stands() -> None:
+    text = "Sales in May 2022 rose"
+    (mention,) = dates_in(text, TODAY)
+    assert text[mention.start : mention.stop] == "May 2022"
