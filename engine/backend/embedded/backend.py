@@ -169,7 +169,7 @@ class EmbeddedBackend:
             return len(matching_keys(cursor, compile_filter(where, store.columns.sql_names())))
 
     def scan(self, namespace: int, *, batch: int = 1000) -> Iterator[list[StoredDocument]]:
-        with self._pool.use(namespace) as store, store.reading() as cursor:
+        with self._pool.use(namespace) as store, store.database.snapshot() as cursor:
             for rows in documents_table.scan_documents(cursor, batch=batch):
                 yield [StoredDocument(row.id, documents_table.decode_body(row.body)) for row in rows]
 

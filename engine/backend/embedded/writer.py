@@ -37,22 +37,25 @@ def upsert(
         vectors: shape ``(sum of passages, dimension)``, in the order of the documents' passages.
 
     Raises:
+        ValueError: as many vectors as passages were not given; nothing is written.
         StorageFull: too little free space; nothing is written.
         StorageError: the database failed; nothing is written. Or an index failed after the commit and could not be
             rebuilt: the documents are stored, and found after the next open.
     """
+    if (passages := sum(len(document.passages) for document in documents)) != len(vectors):
+        raise ValueError(f"{passages} passages but {len(vectors)} vectors")
     guard_space(store, documents, vectors)
     with store.write_lock:
         mend(store)
         with store.database.transaction() as cursor:
             before = read_counters(cursor)
             removed = _remove(cursor, keys_of(cursor, [d.id for d in documents]))
-            passages = _insert(store, cursor, documents, vectors, before)
-            after = Counters(before.next_key + len(documents), before.next_label + len(passages), before.seq + 1)
+            rows = _insert(store, cursor, documents, vectors, before)
+            after = Counters(before.next_key + len(documents), before.next_label + len(rows), before.seq + 1)
             append_change(cursor, before, after, "upsert", removed)
             for name, value in properties.items():
                 write_property(cursor, name, value)
-        _apply(store, after.seq, passages, vectors, np.asarray(removed, np.int64))
+        _apply(store, after.seq, rows, vectors, np.asarray(removed, np.int64))
     return len(documents)
 
 
@@ -115,8 +118,6 @@ def _insert(
         for passage in document.passages
         for label in [next(labels)]
     ]
-    if len(rows) != len(vectors):
-        raise ValueError(f"{len(rows)} passages but {len(vectors)} vectors")
     insert_passages(cursor, rows)
     return rows
 
