@@ -12,11 +12,14 @@ import numpy.typing as npt
 from engine.model.document import Passage
 from engine.model.hits import Candidates, Labels, Scores, top_k
 from engine.ranking.features import TermIds, term_features
+from engine.ranking.mentions import name_mentions, without_qualifier
 from engine.ranking.terms import QueryTerms
+from engine.text.headers import split_header
 
 COVERAGE_WEIGHT = 0.5
 WINDOW_WEIGHT = 0.5
 DOCUMENT_WEIGHT = 0.3
+MENTION_WEIGHT = 0.5
 RERANKED = 40
 """Passages that are looked at; those behind keep their fused order."""
 
@@ -57,7 +60,8 @@ class TermReranker:
 
     Coverage: how much of the question, by weight, the passage and its header hold. Window: how much of it stands
     together within a clause (proximity, as in Tao & Zhai 2007). Document: how much of it the brought-up passages of the
-    same document hold together, for a document may say in its next passage what this one leaves out.
+    same document hold together, for a document may say in its next passage what this one leaves out. Mention: whether a
+    better passage of another document names this one's (`mentions`).
 
     The sum of fixed weights was chosen on half of the questions of four collections and held on the other half
     (docs/benchmarks.md); it is flat around the chosen point.
@@ -70,25 +74,34 @@ class TermReranker:
         if not passages or len(self.terms) == 0:
             return candidates
         first = len(passages)
+        bodies = self.analyzer.text_ids([passage.text for passage in passages], self.terms.languages)
+        documents = [passage.document_id for passage in passages]
         features = term_features(
             self.analyzer.term_ids(self.terms.terms),
             self.terms.weights,
             self.terms.stops,
-            self.analyzer.text_ids([passage.text for passage in passages], self.terms.languages),
+            bodies,
             self.analyzer.text_ids([passage.header for passage in passages], ()),
-            [passage.document_id for passage in passages],
+            documents,
         )
-        bonus = (
+        scores = candidates.scores[:first] + (
             COVERAGE_WEIGHT * features.coverage
             + WINDOW_WEIGHT * features.window
             + DOCUMENT_WEIGHT * features.document_coverage
         )
-        best = top_k(candidates.labels[:first], candidates.scores[:first] + bonus.astype(np.float32), first)
+        strengths = np.clip(scores / max(float(scores.max()), 1e-9), 0.0, 1.0).astype(np.float32)
+        scores = scores + MENTION_WEIGHT * name_mentions(self._names(passages), bodies, documents, strengths)
+        best = top_k(candidates.labels[:first], scores.astype(np.float32), first)
         if first == len(candidates):
             return best
         # What was not looked at stays behind what was, and keeps its order.
         floor = np.minimum(candidates.scores[first:], best.scores[-1])
         return Candidates(np.r_[best.labels, candidates.labels[first:]], np.r_[best.scores, floor])
+
+    def _names(self, passages: Sequence[Passage]) -> list[list[TermIds]]:
+        titles = {p.header: [without_qualifier(title) for title in split_header(p.header)] for p in passages}
+        ids = {header: self.analyzer.text_ids(found, ()) for header, found in titles.items()}
+        return [ids[passage.header] for passage in passages]
 
 
 def scores_of(run: Candidates, labels: Labels) -> Scores:

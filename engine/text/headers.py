@@ -89,3 +89,12 @@ def headline(titles: Sequence[Field]) -> list[Field]:
 def joined(titles: Sequence[Field]) -> str:
     """The header that `titles` make; empty for none."""
     return _SEPARATOR.join([field.value.strip() for field in titles])
+
+
+def split_header(header: str) -> list[str]:
+    """The titles that `joined` made `header` of.
+
+    >>> split_header("Annual report · Finance")
+    ['Annual report', 'Finance']
+    """
+    return header.split(_SEPARATOR) if header else []
