@@ -59,7 +59,9 @@ class Api(httpx.Client):
             body["schema"] = schema
         return self.post(f"/v1/namespaces/{namespace}/documents", json=body)
 
-    def search(self, namespace: str, objective: str = "What is said about cats?", **body: Any) -> httpx.Response:
+    def search(
+        self, namespace: str, objective: str = "For how many hours do cats sleep a day?", **body: Any
+    ) -> httpx.Response:
         """Search a namespace."""
         asked = {"objective": objective, "context": "A question of a test.", **body}
         return self.post(f"/v1/namespaces/{namespace}/search", json=asked)

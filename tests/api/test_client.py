@@ -14,7 +14,7 @@ from tests.api.serving import ROOT_KEY, Api
 charcoal = pytest.importorskip("charcoal")
 
 NAMESPACE = "through-the-client"
-QUESTION = {"objective": "How long do cats sleep?", "context": "A test of the client."}
+QUESTION = {"objective": "For how many hours do cats sleep a day?", "context": "A test of the client."}
 
 
 @pytest.fixture(scope="module")

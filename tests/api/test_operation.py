@@ -30,7 +30,7 @@ from tests.api.serving import (
 )
 from tests.api.slow_model import SlowModel
 
-BODY = {"objective": "How long do cats sleep?", "context": "a test"}
+BODY = {"objective": "For how many hours do cats sleep a day?", "context": "a test"}
 
 
 def lines_of(server: ProcessServer) -> list[dict[str, Any]]:

@@ -129,7 +129,7 @@ def test_excerpts_are_verbatim_and_every_result_is_cited(api: Api, articles: str
 
 @row("Search and sessions: Stream and not")
 def test_stream_and_plain_answer_end_in_the_same_object(api: Api, articles: str) -> None:
-    body = {"objective": "How long do cats sleep?", "context": "a test", "include_attributes": True}
+    body = {"objective": "For how many hours do cats sleep a day?", "context": "a test", "include_attributes": True}
     plain = api.post(f"/v1/namespaces/{articles}/search", json=body).json()
     name, data = api.events(f"/v1/namespaces/{articles}/search", body)[-1]
     assert name == data.pop("type") == "session_result"
@@ -146,7 +146,9 @@ def test_a_completed_session_goes_on_under_its_filters(api: Api, articles: str) 
     assert sorted(second) == FIELDS
     # The only document on dogs comes from the other source.
     assert all(result["attributes"]["source"] == "Almanac" for result in second["results"])
-    third = api.post(url, json={"message": "And cats?", "include_attributes": False}).json()
+    third = api.post(
+        url, json={"message": "For how many hours do cats sleep a day?", "include_attributes": False}
+    ).json()
     assert third["results"]
     assert all("attributes" not in result for result in third["results"])
     events = api.events(url, {"message": "And the moon?", "include_attributes": True})

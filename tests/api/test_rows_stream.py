@@ -11,7 +11,7 @@ import pytest
 from tests.api.rows import row
 from tests.api.serving import Api, error_of, parse_events
 
-BODY = {"objective": "How long do cats sleep?", "context": "a test", "stream": True}
+BODY = {"objective": "For how many hours do cats sleep a day?", "context": "a test", "stream": True}
 
 
 @row("Stream: errors before the stream")
