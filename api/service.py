@@ -68,6 +68,7 @@ class Service:
         self._companies[opened.company] = opened
         if settings.api_key is not None:
             opened.keys.register_root(settings.api_key)
+        await self.read(opened.warm)
         # Beside the start and not before it: a model service that hangs must not keep documents from being served.
         self._readers.submit(self._warn_of_models, opened)
 

@@ -49,6 +49,7 @@ class Core:
     ) -> None:
         self._directory = directory
         self._lock = lock
+        self._embedder = embedder
         self._file = file
         self.closed = False
         self.catalog = Catalog(file)
@@ -78,6 +79,10 @@ class Core:
     def run(self, start: Callable[[], AsyncGenerator[Event]]) -> SearchResponse:
         """The last event's response of the stream that `start` makes, for callers without an event loop; blocks."""
         return self._runner.run_sync(_last(start()))
+
+    def warm(self) -> None:
+        """Have the embedder load its model."""
+        self._embedder.embed_queries(["warm"])
 
     def keys(self, company: Company) -> KeyStore:
         """The API keys of `company`."""

@@ -240,6 +240,11 @@ class Engine:
         """Wait until the vector graph holds every passage, and snapshot it. Searches need no such wait."""
         self._core.backend.maintain(self.namespace(namespace).id)
 
+    def warm(self) -> None:
+        """Load the embedder's model now rather than at the first text, as a server does before it answers."""
+        self._check_open()
+        self._core.warm()
+
     def check(self) -> list[str]:
         """What is wrong with the company's data, one readable line a fault; empty when all is well.
 
