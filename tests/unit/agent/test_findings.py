@@ -1,0 +1,76 @@
+import pytest
+
+from engine.agent.offline.findings import label_of, labelled, readability, sentences_of, tidy, title_of
+from tests.unit.agent.made import evidence, passage, question
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("it rose by\n 3 %", "It rose by 3 %."),
+        ("“It rose, he said.", "It rose, he said."),
+        ("iPhone sales fell", "iPhone sales fell."),
+        ("• A list item:", "A list item."),
+        ("Was it so?", "Was it so?"),
+        ("它上升了。", "它上升了。"),
+    ],
+)
+def test_a_text_becomes_a_sentence(text: str, whole: str) -> None:
+    assert tidy(text) == whole
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        "He opened the new bridge over the river Lea in May.",
+        "opened the new bridge over the river Lea in May",
+        "Did the mayor open the new bridge over the river Lea?",
+        "Bridge opened.",
+        "The mayor opened the new bridge over the river Lea in May, " * 12,
+    ],
+)
+def test_a_whole_sentence_that_names_its_subject_reads_best(worse: str) -> None:
+    assert readability(worse) < readability("The mayor opened the new bridge over the river Lea in May.")
+
+
+def test_the_sentence_of_a_block_that_tells_is_found() -> None:
+    held = passage(1, "Fares. The fare to Lund is 40 crowns for adults. Children pay half of it on all days.")
+    first = sentences_of([evidence(held)], {"fare": 2.0, "lund": 3.0})[0]
+    assert first.text == "The fare to Lund is 40 crowns for adults."
+
+
+def test_only_chosen_blocks_speak() -> None:
+    held = passage(
+        1, "The fare to Lund is 40 crowns for adults. Children pay half of the fare on all days of the week."
+    )
+    found = sentences_of([evidence(held, blocks_at=[1])], {"lund": 3.0})
+    assert [s.text for s in found] == ["Children pay half of the fare on all days of the week."]
+
+
+def test_the_title_is_the_first_part_of_the_header() -> None:
+    assert title_of(passage(1, "Text.", header="Fares in Lund · Transport")) == "Fares in Lund"
+
+
+def test_a_title_too_long_to_be_read_is_left_out() -> None:
+    assert title_of(passage(1, "Text.", header="Fares " * 40)) == ""
+
+
+def test_a_part_before_a_separator_names_a_document_too() -> None:
+    held = passage(1, "Text.", header="Fares", attributes={"paper": "Ledger | Local News"})
+    asked = question("What does the Ledger say on fares?", filterable=["paper"])
+    assert label_of(held, asked, asked.request.objective) == "Ledger"
+
+
+def test_an_attribute_that_filters_may_not_name_is_no_label() -> None:
+    held = passage(1, "Text.", header="Fares", attributes={"paper": "Ledger"})
+    asked = question("What does the Ledger say on fares?")
+    assert label_of(held, asked, asked.request.objective) == "Fares"
+
+
+@pytest.mark.parametrize("label", ["Top 10 fares", "The “best” fares", "The fare", ""])
+def test_a_label_that_adds_nothing_or_says_too_much_is_left_out(label: str) -> None:
+    assert labelled(label, "The fare is high.", "The fare is high.") == "The fare is high."
+
+
+def test_a_label_that_ends_with_a_mark_takes_a_dash() -> None:
+    assert labelled("What now?", "Fares rise.", "Fares rise.") == "What now? — Fares rise."
