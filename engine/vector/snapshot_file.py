@@ -95,9 +95,11 @@ def write_snapshot(folder: Path, view: RowView, graph: HnswGraph | None, *, appl
     """
     with _translated_errors():
         folder.mkdir(parents=True, exist_ok=True)
-        for stale in folder.glob("*.tmp"):
-            stale.unlink()
-        generation = max((_generation_of(path) for path in folder.iterdir()), default=-1) + 1
+        found = list(folder.iterdir())
+        for stale in found:
+            if stale.suffix == ".tmp":
+                stale.unlink()
+        generation = max(map(_generation_of, found), default=-1) + 1
         total, top, graph_stamp = 0, -1, None
         if graph is not None:
             temporary = folder / f"{generation}.hnsw.tmp"
@@ -130,7 +132,7 @@ def write_snapshot(folder: Path, view: RowView, graph: HnswGraph | None, *, appl
         temporary.write_bytes(msgspec.json.encode(side.sealed()))
         _publish(temporary)
         _sync_folder(folder)
-        for path in folder.iterdir():
+        for path in list(folder.iterdir()):
             if 0 <= _generation_of(path) != generation:
                 path.unlink()
 
@@ -138,7 +140,7 @@ def write_snapshot(folder: Path, view: RowView, graph: HnswGraph | None, *, appl
 def read_snapshot(folder: Path, dimension: int) -> Restored | None:
     """The newest generation that is whole and of this dimension; None when there is none: build the index anew."""
     try:
-        sides = sorted(folder.glob("*.json"), key=_generation_of, reverse=True)
+        sides = sorted((p for p in folder.iterdir() if p.suffix == ".json"), key=_generation_of, reverse=True)
     except OSError:
         return None
     for path in sides:
