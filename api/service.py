@@ -64,11 +64,15 @@ class Service:
                 settings.data, embedder=settings.embedder, settings=settings.engine_settings(), observer=self.metrics
             )
         )
+        try:
+            if settings.api_key is not None:
+                opened.keys.register_root(settings.api_key)
+            await self.read(opened.warm)
+        except BaseException:
+            opened.close()
+            raise
         self._engine = opened
         self._companies[opened.company] = opened
-        if settings.api_key is not None:
-            opened.keys.register_root(settings.api_key)
-        await self.read(opened.warm)
         # Beside the start and not before it: a model service that hangs must not keep documents from being served.
         self._readers.submit(self._warn_of_models, opened)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -227,7 +228,10 @@ class Engine:
     ) -> AsyncGenerator[Event]:
         """As `continue_search`, giving its events as they come."""
         record = self.namespace(namespace)
-        return self._searches.resume(record, session_id, message, include_attributes=include_attributes)
+        # Claiming a session is a write to the catalog: tens of milliseconds that would hold up the event loop.
+        return await asyncio.to_thread(
+            self._searches.resume, record, session_id, message, include_attributes=include_attributes
+        )
 
     def reindex(self, namespace: str) -> int:
         """Cut and embed every document anew with the present settings and embedder; how many documents there are.
