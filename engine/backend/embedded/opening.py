@@ -59,11 +59,16 @@ def _assemble(
     lexical, lexical_seq = _open_lexical(folder / LEXICAL_FOLDER)
     vectors, vectors_seq = VectorIndex.open(folder / VECTORS_FOLDER, dimension, settings.vectors)
     store = NamespaceStore(folder, database, lexical, vectors, columns, dimension, settings)
-    with store.reading() as cursor:
-        catch_up_lexical(store, cursor, lexical_seq, seq)
-        catch_up_vectors(store, cursor, vectors_seq, seq)
-    store.saved_seq = max(vectors_seq, 0)
-    store.load(seq)
+    try:
+        with store.reading() as cursor:
+            catch_up_lexical(store, cursor, lexical_seq, seq)
+            catch_up_vectors(store, cursor, vectors_seq, seq)
+        store.saved_seq = max(vectors_seq, 0)
+        store.load(seq)
+    except BaseException:
+        # A writer that stayed open would hold the index's lock against the next attempt.
+        store.close()
+        raise
     return store
 
 
@@ -83,10 +88,12 @@ def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings) ->
     database = connect(
         building / DATABASE_FILE, threads=settings.storage.threads, memory_limit=settings.storage.memory_limit
     )
-    migrate(database, shipped("namespace"))
-    with database.transaction() as cursor:
-        write_property(cursor, DIMENSION_PROPERTY, str(spec.dimension))
-        write_property(cursor, EMBEDDER_PROPERTY, spec.embedder)
-    database.close()
+    try:
+        migrate(database, shipped("namespace"))
+        with database.transaction() as cursor:
+            write_property(cursor, DIMENSION_PROPERTY, str(spec.dimension))
+            write_property(cursor, EMBEDDER_PROPERTY, spec.embedder)
+    finally:
+        database.close()
     building.rename(folder)
     return open_store(folder, settings)

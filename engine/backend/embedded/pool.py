@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 
 from engine.backend.embedded.store import NamespaceStore
 from engine.errors import EngineClosed
+
+_log = logging.getLogger(__name__)
 
 
 class StorePool:
@@ -87,20 +90,39 @@ class StorePool:
                     return store
             store = self._open_store(namespace)
             with self._lock:
+                if self._closed:
+                    store.close()
+                    raise EngineClosed
                 self._stores[namespace] = store
                 self._users[namespace] = self._users.get(namespace, 0) + 1
-                self._evict()
-            return store
+        self._evict()
+        return store
 
     def _evict(self) -> None:
-        for namespace in list(self._stores):
+        """Close what is beyond the capacity. Saving takes a while: only uses of that namespace wait for it."""
+        while (spare := self._take_spare()) is not None:
+            store, gate = spare
+            try:
+                self._shut(store, retire=True)
+            finally:
+                gate.release()
+
+    def _take_spare(self) -> tuple[NamespaceStore, threading.Lock] | None:
+        """The least recently used store that nobody uses, taken out, with its gate held; None within the capacity."""
+        with self._lock:
             if len(self._stores) <= self._capacity:
-                return
-            if self._users.get(namespace, 0) == 0:
-                self._shut(self._stores.pop(namespace), retire=True)
-                self._users.pop(namespace, None)
+                return None
+            for namespace in self._stores:
+                gate = self._opening[namespace]
+                if self._users.get(namespace, 0) == 0 and gate.acquire(blocking=False):
+                    self._users.pop(namespace, None)
+                    return self._stores.pop(namespace), gate
+            return None
 
     def _shut(self, store: NamespaceStore, *, retire: bool) -> None:
         if retire and not store.database.is_broken:
-            self._retire(store)
+            try:
+                self._retire(store)
+            except Exception:  # noqa: BLE001 - whoever closes it is another namespace's user; only the next open is slower
+                _log.warning("A namespace could not be saved before it was closed", exc_info=True)
         store.close()
