@@ -13,6 +13,10 @@ from engine.model.document import JsonValue
 
 MAX_WORDS = 12
 """Longest value that is looked for, in words."""
+MANY = 20
+TITLE_WORDS = 3
+"""Words that a part of a value needs to stand for it, where nearly every document has a value of its own: a title's
+first word names no title."""
 MIN_STRENGTH = 0.3
 """A weaker mention narrows nothing."""
 _TOKEN = re.compile(r"[^\W_]+")
@@ -58,9 +62,10 @@ class ValueDictionary:
         for held in attributes:
             self._cues[held.attribute] = tuple(_cue(token) for token in _tokens(held.attribute))
             kind = held.type.removeprefix("[]")
+            is_unique = len(held.values) >= MANY and sum(n for _, n in held.values) < 1.5 * len(held.values)
             for value, documents in held.values:
                 if kind == "string" and isinstance(value, str):
-                    self._add(held.attribute, value, documents)
+                    self._add(held.attribute, value, documents, is_unique=is_unique)
                 elif kind in ("int", "uint", "float") and isinstance(value, (int, float)):
                     self._numbers.setdefault(held.attribute, {})[float(value)] = (value, documents)
 
@@ -81,7 +86,7 @@ class ValueDictionary:
                 kept.append(mention)
         return sorted(kept, key=lambda m: (m.start, m.attribute))
 
-    def _add(self, attribute: str, value: str, documents: int) -> None:
+    def _add(self, attribute: str, value: str, documents: int, *, is_unique: bool) -> None:
         if _UNSPACED.search(value):
             self._unspaced.setdefault(folded(value), []).append((attribute, value, documents))
             return
@@ -92,6 +97,8 @@ class ValueDictionary:
         for alias, kind in _aliases(value, tokens):
             key = "".join(alias)
             if len(key) < 2 or all(word in FUNCTION_WORDS for word in alias):
+                continue
+            if is_unique and alias is not tokens and len(alias) < TITLE_WORDS:
                 continue
             is_long = sum(word not in FUNCTION_WORDS for word in alias) > 1
             entries = self._entries.setdefault(key, {})

@@ -79,3 +79,10 @@ def test_a_mention_says_where_it_stands_and_how_many_documents_it_means() -> Non
     beacon, network = ValueDictionary(papers().values).mentions(text)
     assert text[beacon.start : beacon.stop] == "The Beacon"
     assert (beacon.documents, network.documents) == (30, 30)
+
+
+def test_where_every_document_has_its_own_value_the_first_word_names_none() -> None:
+    titles = {f"Tunnel: what happened in town {n}": 1 for n in range(30)}
+    dictionary = ValueDictionary(attributes(title=("string", titles)))
+    assert named("Is the Tunnel safe?", dictionary) == []
+    assert named("Tunnel: what happened in town 7", dictionary) == [("title", ("Tunnel: what happened in town 7",))]

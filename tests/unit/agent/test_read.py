@@ -10,7 +10,6 @@ from engine.agent.offline.read import MAX_BLOCKS, OfflineReader
 from engine.agent.steps import Evidence, Plan, PlannedQuery, ReadingPassage, SubQuestion
 from tests.unit.agent.examples_offline import asked, passage
 
-
 SNOW = "Snow fell on the hills for the whole of the winter."
 RAIN = "Rain fell on the roofs for the whole of the autumn."
 CATS = "Cats slept on the warm stones beside the old mill."
@@ -37,7 +36,8 @@ def test_the_sentence_that_answers_is_the_evidence() -> None:
 
 
 def test_a_sentence_about_he_brings_the_one_before_it() -> None:
-    text = f"{RAIN} Ben Okri joined the council of the city in 1990. He closed the flooded tunnel within a few days. {CATS}"
+    own = "Ben Okri joined the council of the city in 1990. He closed the flooded tunnel within a few days."
+    text = f"{RAIN} {own} {CATS}"
     (found,) = read([reading(1, text)], "Who closed the flooded tunnel?")
     assert texts(found) == [
         "Ben Okri joined the council of the city in 1990.",
