@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -100,9 +100,9 @@ def _json_lines(path: Path, advance: Callable[[int], None]) -> Iterator[Found]:
 
 def _json(path: Path, text: str) -> Iterator[Found]:
     value = _decode(text.encode(), Origin(path, 1))
-    if isinstance(value, dict) and isinstance(value.get("documents"), list):
-        value = value["documents"]
-    entries = value if isinstance(value, list) else [value]
+    if isinstance(value, dict):
+        value = cast("dict[str, Any]", value).get("documents", value)
+    entries = cast("list[Any]", value) if isinstance(value, list) else [value]
     for number, entry in enumerate(entries, 1):
         origin = Origin(path, number)
         yield Found(_object(entry, origin), origin)
@@ -151,7 +151,7 @@ def _decode(raw: bytes, origin: Origin) -> Any:
 def _object(value: Any, origin: Origin) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UnreadableFile(f"{origin}: a document is a JSON object, not a {type(value).__name__}")
-    return _with_id(value, origin)
+    return _with_id(cast("dict[str, Any]", value), origin)
 
 
 def _with_id(document: dict[str, Any], origin: Origin) -> dict[str, Any]:

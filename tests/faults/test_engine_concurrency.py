@@ -150,7 +150,7 @@ def test_after_close_every_verb_says_so(tmp_path: Path) -> None:
         lambda: quarry.upsert("n", [{"id": "1", "body": "x"}]),
         lambda: quarry.retrieve("n", "x"),
         lambda: quarry.search("n", objective="x", context="x"),
-        lambda: quarry.namespaces(),
+        quarry.namespaces,
     ):
         with pytest.raises(EngineClosed):
             call()

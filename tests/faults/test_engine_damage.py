@@ -1,4 +1,4 @@
-"""Damaged and missing files: refused with a clear error, or rebuilt; never a signal, never fewer documents in silence."""
+"""Damaged and missing files: refused with a clear error or rebuilt; never a signal, never a silent loss."""
 
 from __future__ import annotations
 

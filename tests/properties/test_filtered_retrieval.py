@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,7 +41,8 @@ DOCUMENTS = {d["id"]: d for d in map(made, range(COUNT))}
 
 @pytest.fixture(scope="module")
 def quarry(tmp_path_factory: pytest.TempPathFactory) -> Generator[engine.Engine]:
-    with engine.open(tmp_path_factory.mktemp("filtered") / "data", embedder=HashingEmbedder(), agent="offline") as opened:
+    folder = tmp_path_factory.mktemp("filtered") / "data"
+    with engine.open(folder, embedder=HashingEmbedder(), agent="offline") as opened:
         opened.upsert("n", DOCUMENTS.values(), SCHEMA)
         yield opened
 
@@ -88,7 +88,9 @@ def holds(where: dict[str, Any], document: dict[str, Any]) -> bool:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(where=filters, mode=st.sampled_from(["lexical", "vector", "hybrid"]))
-def test_the_filter_keeps_exactly_the_documents_it_means(quarry: engine.Engine, where: dict[str, Any], mode: str) -> None:
+def test_the_filter_keeps_exactly_the_documents_it_means(
+    quarry: engine.Engine, where: dict[str, Any], mode: str
+) -> None:
     hits = quarry.retrieve("n", "harbour ferry", k=2 * COUNT, filters=where, mode=mode)
     assert {h.document_id for h in hits} == {i for i, d in DOCUMENTS.items() if holds(where, d)}
 

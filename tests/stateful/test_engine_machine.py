@@ -23,6 +23,8 @@ SCHEMA = {
 WORDS = ["harbour", "ferry", "storm", "island", "lantern", "rope", "gull", "tide"]
 ids = st.sampled_from(["a", "b", "c", "d/e", "ü", "a b"])
 words = st.sampled_from(WORDS)
+texts = st.lists(words, min_size=1, max_size=4)
+years = st.none() | st.integers(2000, 2003)
 
 
 def document(document_id: str, chosen: list[str], serial: int, year: int | None, root: str | None) -> dict[str, Any]:
@@ -60,7 +62,7 @@ class EngineMachine(RuleBasedStateMachine):
 
     @rule(
         batch=st.lists(
-            st.tuples(ids, st.lists(words, min_size=1, max_size=4), st.none() | st.integers(2000, 2003), st.none() | ids),
+            st.tuples(ids, texts, years, st.none() | ids),
             min_size=1,
             max_size=5,
         )

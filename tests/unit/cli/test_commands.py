@@ -33,9 +33,7 @@ def quarry(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
 def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cli")
     (folder / "notes.jsonl").write_text("".join(json.dumps(d) + "\n" for d in NOTES))
-    done = quarry(
-        "ingest", "notes", str(folder / "notes.jsonl"), "--schema", json.dumps(SCHEMA), data=folder / "data"
-    )
+    done = quarry("ingest", "notes", str(folder / "notes.jsonl"), "--schema", json.dumps(SCHEMA), data=folder / "data")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "2 documents in notes\n"
     return folder / "data"
