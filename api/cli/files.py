@@ -101,7 +101,8 @@ def _json_lines(path: Path, advance: Callable[[int], None]) -> Iterator[Found]:
 def _json(path: Path, text: str) -> Iterator[Found]:
     value = _decode(text.encode(), Origin(path, 1))
     if isinstance(value, dict):
-        value = cast("dict[str, Any]", value).get("documents", value)
+        held = cast("dict[str, Any]", value).get("documents")
+        value = held if isinstance(held, list) else value
     entries = cast("list[Any]", value) if isinstance(value, list) else [value]
     for number, entry in enumerate(entries, 1):
         origin = Origin(path, number)
