@@ -99,14 +99,17 @@ def _json_lines(path: Path, advance: Callable[[int], None]) -> Iterator[Found]:
 
 
 def _json(path: Path, text: str) -> Iterator[Found]:
-    value = _decode(text.encode(), Origin(path, 1))
-    if isinstance(value, dict):
-        held = cast("dict[str, Any]", value).get("documents")
-        value = held if isinstance(held, list) else value
-    entries = cast("list[Any]", value) if isinstance(value, list) else [value]
-    for number, entry in enumerate(entries, 1):
+    for number, entry in enumerate(_entries(_decode(text.encode(), Origin(path, 1))), 1):
         origin = Origin(path, number)
         yield Found(_object(entry, origin), origin)
+
+
+def _entries(value: Any) -> list[Any]:
+    """A list of documents, the same under ``documents``, or one document alone."""
+    if isinstance(value, dict):
+        held = cast("dict[str, Any]", value).get("documents")
+        return cast("list[Any]", held) if isinstance(held, list) else [value]
+    return cast("list[Any]", value) if isinstance(value, list) else [value]
 
 
 def _table(path: Path, text: str, delimiter: str) -> Iterator[Found]:

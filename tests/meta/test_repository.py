@@ -61,6 +61,8 @@ def test_modules_stay_small_and_say_what_they_own(source: Path) -> None:
         ("hnswlib", "engine/vector/hnsw"),
         ("anthropic", "engine/llm/claude"),
         ("wordllama", "engine/embedding/wordllama"),
+        ("tokenizers", "engine/embedding/"),
+        ("safetensors", "engine/embedding/"),
         ("litestar", "api/"),
         ("uvicorn", "api/"),
     ],
