@@ -50,10 +50,11 @@ SCHEMA = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share the server run in one worker, so that there is one server."""
+    """Tests that share a server run in one worker, so that there is one of it."""
     for item in items:
-        if HERE in item.path.parents and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group("api"))
+        if HERE in item.path.parents:
+            shares_server = "server" in getattr(item, "fixturenames", ())
+            item.add_marker(pytest.mark.xdist_group("api" if shares_server else f"api-{item.path.stem}"))
 
 
 @pytest.fixture
