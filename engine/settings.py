@@ -56,7 +56,7 @@ class StorageSettings(msgspec.Struct, frozen=True):
     threads: int = 2
     memory_limit: str = "2GB"
     batch_documents: int = 10_000
-    open_namespaces: int = 64
+    open_namespaces: int = 32
     min_free_bytes: int = 256 * 1024 * 1024
 
 
