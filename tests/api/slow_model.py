@@ -24,6 +24,11 @@ class SlowModel:
         answer = Answer(self.replies.get(step) or honest(step, received))
         return dataclasses.replace(answer, delay_s=self.delay_s)
 
+    @staticmethod
+    def plans(fake: FakeMessages) -> int:
+        """How many searches have come to it; the calls by which a server checks its models do not count."""
+        return sum(step_of(received) == "plan" for received in list(fake.requests))
+
     def served(self) -> FakeMessages:
         """A server of this model; a context manager."""
         return FakeMessages(self)

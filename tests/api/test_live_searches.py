@@ -33,7 +33,7 @@ class Live:
 
     def connect(self, body: dict[str, Any], key: str = ROOT_KEY) -> socket.socket:
         """A search over a plain socket; it has reached the model when this returns."""
-        seen = len(self.fake.requests)
+        seen = self.model.plans(self.fake)
         host, port = self.server.url.removeprefix("http://").split(":")
         connection = socket.create_connection((host, int(port)), timeout=10)
         content = json.dumps(body).encode()
@@ -42,7 +42,7 @@ class Live:
             f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
         )
         connection.sendall(head.encode() + content)
-        self.fake.wait_for(seen + 1)
+        wait_until(lambda: self.model.plans(self.fake) > seen)
         return connection
 
 

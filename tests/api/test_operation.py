@@ -27,6 +27,7 @@ from tests.api.serving import (
     error_of,
     parse_events,
     raw_exchange,
+    wait_until,
 )
 from tests.api.slow_model import SlowModel
 
@@ -51,7 +52,7 @@ def test_told_to_stop_it_ends_what_hangs_and_leaves_in_good_order(tmp_path: Path
             api.upload("n", *ARTICLES)
             stream = pool.submit(Api(server.url).post, "/v1/namespaces/n/search", json={**BODY, "stream": True})
             plain = pool.submit(Api(server.url).post, "/v1/namespaces/n/search", json=BODY)
-            fake.wait_for(2)
+            wait_until(lambda: model.plans(fake) == 2, seconds=30)
             assert server.stop() == 0
             name, last = parse_events(stream.result(30).text)[-1]
             assert (name, last["code"]) == ("error", "overloaded")
@@ -66,7 +67,7 @@ def test_told_to_stop_it_lets_streams_end_that_soon_do(tmp_path: Path) -> None:
         with ProcessServer(tmp_path, **environment) as server, Api(server.url) as api, ThreadPoolExecutor(1) as pool:
             api.upload("n", *ARTICLES)
             stream = pool.submit(Api(server.url).post, "/v1/namespaces/n/search", json={**BODY, "stream": True})
-            fake.wait_for(1)
+            wait_until(lambda: model.plans(fake) == 1, seconds=30)
             assert server.stop(by=signal.SIGINT) == 0
             assert parse_events(stream.result(30).text)[-1][0] == "session_result"
 
