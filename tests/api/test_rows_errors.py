@@ -210,3 +210,15 @@ def test_of_a_key_twice_the_last_wins(api: Api, fresh: str) -> None:
 def test_parameters_of_the_media_type_are_allowed(api: Api, articles: str, value: str) -> None:
     content = b'{"objective":"cats","context":"x"}'
     assert api.post(SEARCH, content=content, headers={"Content-Type": value}).status_code == 200
+
+
+@row("Errors: one body")
+@pytest.mark.parametrize("depth", [50, 100, 400, 900, 1_100, 20_000])
+def test_a_deep_document_is_stored_whole_or_refused(api: Api, fresh: str, depth: int) -> None:
+    for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+        document = b'{"id":"deep","x":' + opening * depth + b"1" + closing * depth + b"}"
+        answer = api.post(f"/v1/namespaces/{fresh}/documents", content=b'{"documents":[%b]}' % document, headers=JSON)
+        if answer.status_code == 200:
+            assert api.get(f"/v1/namespaces/{fresh}/documents/deep").content == document
+        else:
+            assert error_of(answer) in {(400, "invalid_json"), (400, "invalid_document")}
