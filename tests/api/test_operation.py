@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +248,15 @@ def test_the_documentation_is_one_page_without_scripts_or_other_hosts(api: Api) 
     assert document == nobody.get("/schema/openapi.json").json() == nobody.get("/openapi.json").json()
     links = set(re.findall(r'href="#([^"]+)"', page.text))
     assert links <= set(re.findall(r'id="([^"]+)"', page.text))
+
+
+def test_idle_and_dawdling_connections_hold_up_nobody(measured: Api) -> None:
+    host, port = measured.url.removeprefix("http://").split(":")
+    with ExitStack() as held:
+        for n in range(200):
+            connection = held.enter_context(socket.create_connection((host, int(port)), timeout=10))
+            if n % 2:
+                connection.sendall(b"POST /v1/namespaces/n/search HTTP/1.1\r\nHost: x\r\nContent-Le")
+        for _ in range(20):
+            assert measured.get("/v1/namespaces/n/documents/cats").status_code == 200
+        assert measured.search("n").status_code == 200
