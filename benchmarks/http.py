@@ -141,6 +141,11 @@ class Server:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1_024  # type: ignore[index]
 
+    def cpu_seconds(self) -> float:
+        """User and system time so far; unlike wall time it does not depend on what else the machine does."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def peak_mib(self) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1_024  # type: ignore[index]
@@ -177,10 +182,10 @@ def uploads(size: int, words: int) -> Callable[[int], Iterator[bytes]]:
     return make
 
 
-def in_python(data: Path, count: int, size: int, words: int, repeats: int) -> dict[str, float]:
-    """Median milliseconds of the same calls on the library, on the data that the server will serve."""
+def in_python(data: Path, count: int, size: int, words: int, repeats: int) -> dict[str, tuple[float, float]]:
+    """Of the same calls on the library, on the data that the server will serve: median wall and mean CPU, in ms."""
     random_ = random.Random(1)
-    medians: dict[str, float] = {}
+    found: dict[str, tuple[float, float]] = {}
     with engine.open(data, agent="offline") as quarry:
         quarry.upsert(NAMESPACE, documents(count, words, 0), {"year": {"type": "int", "is_filterable": True}})
         batch = documents(size, words, 1)
@@ -192,12 +197,13 @@ def in_python(data: Path, count: int, size: int, words: int, repeats: int) -> di
         for name, (times, call) in calls.items():
             call()
             taken: list[float] = []
+            cpu = time.process_time()
             for _ in range(times):
                 begin = time.perf_counter()
                 call()
                 taken.append((time.perf_counter() - begin) * 1_000)
-            medians[name] = statistics.median(taken)
-    return medians
+            found[name] = statistics.median(taken), (time.process_time() - cpu) * 1_000 / times
+    return found
 
 
 def compare(options: argparse.Namespace) -> dict[str, object]:
@@ -211,14 +217,24 @@ def compare(options: argparse.Namespace) -> dict[str, object]:
                 asyncio.run(run(server.url, make, 1, 1.0))
             for name, make in makes.items():
                 for clients in options.clients:
+                    cpu = server.cpu_seconds()
                     load = asyncio.run(run(server.url, make, clients, options.seconds))
-                    row: dict[str, object] = {"what": name, "clients": clients, **load.row()}
+                    cpu_ms = (server.cpu_seconds() - cpu) * 1_000 / len(load.latencies)
+                    row: dict[str, object] = {
+                        "what": name,
+                        "clients": clients,
+                        **load.row(),
+                        "cpu_ms": round(cpu_ms, 2),
+                    }
                     if clients == 1:
-                        over = at(sorted(load.latencies), 0.5) - python[name]
+                        wall, python_cpu = python[name]
+                        over = at(sorted(load.latencies), 0.5) - wall
                         row |= {
-                            "python_p50_ms": round(python[name], 2),
+                            "python_p50_ms": round(wall, 2),
+                            "python_cpu_ms": round(python_cpu, 2),
                             "overhead_ms": round(over, 2),
-                            "overhead_percent": round(100 * over / python[name], 1),
+                            "overhead_percent": round(100 * over / wall, 1),
+                            "overhead_cpu_ms": round(cpu_ms - python_cpu, 2),
                         }
                     rows.append(row)
                     print(json.dumps(row), file=sys.stderr)
