@@ -33,11 +33,10 @@ def serve(settings: Settings) -> int:
     with an ``error`` event.
 
     Returns:
-        Exit code: 0 after an orderly end.
+        Exit code: 0 after an orderly end, 1 when the port could not be opened; the log says why.
 
     Raises:
         QuarryError: the data directory could not be opened, or the key in the settings cannot be used.
-        SystemExit: the port could not be opened; the log says why.
     """
     configure_logging(settings.log_level, settings.log_format)
     app = create_app(settings)
@@ -55,7 +54,11 @@ def serve(settings: Settings) -> int:
         timeout_graceful_shutdown=int(settings.shutdown_seconds + LAST_WORDS_SECONDS) + 1,
     )
     server = _Server(config, app.state.service, settings.shutdown_seconds)
-    server.run()
+    try:
+        server.run()
+    except SystemExit:
+        # uvicorn's way to say that it could not begin; its codes are not ours.
+        return 1
     return 0 if server.started else 1
 
 

@@ -83,6 +83,16 @@ def test_a_data_directory_in_use_is_refused(tmp_path: Path) -> None:
         assert "DataDirectoryLocked" in server.log.read_text()
 
 
+def test_a_port_in_use_is_said_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        server = ProcessServer(tmp_path, QUARRY_PORT=str(taken.getsockname()[1]))
+        with pytest.raises(AssertionError):
+            server.start()
+        assert server.stop() == 1
+    (line,) = lines_of(server)
+    assert (line["level"], "address already in use" in line["message"]) == ("error", True)
+
+
 def test_a_log_line_tells_who_asked_what_and_never_what_was_said(tmp_path: Path) -> None:
     secrets = ("Kinkajoucanary", "Ocelotcanary", "Tapircanary")
     with ProcessServer(tmp_path) as server, Api(server.url) as api:
