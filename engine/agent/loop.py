@@ -20,7 +20,8 @@ from engine.agent.blocks import shown_attributes, to_reading
 from engine.agent.budget import Budget
 from engine.agent.gathering import Gathered, Gathering, distinct
 from engine.agent.ports import Retrieval
-from engine.agent.selection import select
+from engine.agent.relevance import Relevance
+from engine.agent.selection import select, targets_of
 from engine.agent.steps import (
     ClarificationDraft,
     Evidence,
@@ -45,6 +46,8 @@ QUERY_K = 40
 """Passages asked of each query."""
 READ_PER_ROUND = 24
 """Passages read in a round: what is selected for coverage out of everything gathered."""
+LEAST_FITTING = 1.5
+"""Relevance, of 10, that evidence of an earlier turn must have for this one."""
 MAX_SHOWN_QUERY = 120
 MAX_COUNTED_CONTEXT = 4_000
 """Characters of the context whose words are looked up in the index."""
@@ -114,6 +117,7 @@ class Turn:
         )
         with timed(self._observer, "plan"):
             plan = await self._steps.planner.plan(state.question, corpus)
+        state.evidence = fitting(state.evidence, plan)
         queries: Sequence[PlannedQuery] = plan.queries
         judgement = Judgement(sufficient=False)
         for number in range(self._budget.settings.rounds):
@@ -217,6 +221,21 @@ def everything_asked(question: Question) -> str:
     """Objective, messages and the beginning of the context, for looking up how rare their words are."""
     said = [question.request.objective, question.message, *(turn.message for turn in question.turns)]
     return " ".join([*said, question.request.context[:MAX_COUNTED_CONTEXT]])
+
+
+def fitting(earlier: Mapping[int, Evidence], plan: Plan) -> dict[int, Evidence]:
+    """Evidence of earlier turns as far as it bears on this plan: what answered one question is noise in another.
+
+    Its relevance sinks to what its best sentence covers now. What this turn's queries bring up again is read anew.
+    """
+    if not earlier:
+        return {}
+    relevance = Relevance(targets_of(plan), [e.passage.passage for e in earlier.values()])
+    fitted = {
+        label: msgspec.structs.replace(e, relevance=min(e.relevance, 10.0 * relevance.of(e.passage.passage)))
+        for label, e in earlier.items()
+    }
+    return {label: e for label, e in fitted.items() if e.relevance >= LEAST_FITTING}
 
 
 def ordered(state: TurnState) -> list[Evidence]:
