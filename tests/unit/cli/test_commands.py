@@ -49,7 +49,7 @@ def test_search_answers_on_stdout_and_reports_progress_on_stderr(notes: Path) ->
 
 def test_search_can_print_json_and_take_a_filter(notes: Path) -> None:
     done = quarry(
-        "search", "notes", "What happened to the harbour?", "--filter", '{"year": 2023}', "--json", data=notes
+        "search", "notes", "What closed the harbour in May?", "--filter", '{"year": 2023}', "--json", data=notes
     )
     answer = json.loads(done.stdout)
     assert answer["status"] == "completed"
