@@ -107,9 +107,7 @@ def _around(passage: ReadingPassage) -> list[str]:
     return [passage.passage.text, passage.passage.header, *(str(value) for value in passage.attributes.values())]
 
 
-def problems_of(
-    draft: AnswerDraft, supported: Sequence[Supported | None], asked: Sequence[str] = ()
-) -> list[Problem]:
+def problems_of(draft: AnswerDraft, supported: Sequence[Supported | None], asked: Sequence[str] = ()) -> list[Problem]:
     """What in the draft's own words does not stand in the excerpts it cites.
 
     Args:
