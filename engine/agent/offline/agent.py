@@ -23,7 +23,7 @@ class OfflineAgent:
         return Steps(
             planner=self.planner,
             reader=OfflineReader(),
-            judge=OfflineJudge(self._embedder),
+            judge=OfflineJudge(),
             synthesizer=OfflineSynthesizer(),
             clarifier=OfflineClarifier(),
         )
