@@ -63,10 +63,13 @@ def write_applied(folder: Path, applied: Applied) -> None:
     _sync_folder(folder)
 
 
-def check_files(folder: Path, applied: Applied) -> None:
+def check_files(folder: Path, applied: Applied) -> bool:
     """Hold every file against the checksum in its footer, and the commit against the side file.
 
     tantivy itself notices a flipped bit late or never; 44 MB take 65 ms.
+
+    Returns:
+        Whether a commit stands that the side file does not speak of: the process ended between the two.
 
     Raises:
         CorruptData: a file is damaged, or the last commit is older than what was applied.
@@ -80,6 +83,7 @@ def check_files(folder: Path, applied: Applied) -> None:
         raise CorruptData(f"{len(damaged)} files of the lexical index are damaged.")
     if meta.opstamp < applied.opstamp:
         raise CorruptData("The lexical index lost its last commit.")
+    return meta.opstamp > applied.opstamp
 
 
 def remove_leftovers(folder: Path) -> None:

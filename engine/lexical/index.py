@@ -43,6 +43,7 @@ class LexicalIndex:
         """Use `open`."""
         self._folder = folder
         self._applied = Applied(FORMAT, 0, 0, 0, ())
+        self._holds_unrecorded = False
         self._writer: Writer | None = None
         with translated("be opened"):
             folder.mkdir(parents=True, exist_ok=True)
@@ -63,12 +64,12 @@ class LexicalIndex:
             return cls(folder), 0
         if applied.format != FORMAT:
             raise CorruptData("The lexical index has another format.")
-        check_files(folder, applied)
+        unrecorded = check_files(folder, applied)
         try:
             index = cls(folder)
         except StorageError as error:
             raise CorruptData("The lexical index cannot be opened.") from error
-        index._applied = applied
+        index._applied, index._holds_unrecorded = applied, unrecorded
         return index, applied.seq
 
     def apply(self, added: Sequence[LexicalPassage], removed: Labels | Sequence[int], seq: int) -> None:
@@ -84,7 +85,8 @@ class LexicalIndex:
             CorruptData: the index lost documents; `clear` it and replay.
         """
         known = self._applied.next_label
-        gone = [int(label) for label in removed] + [passage.label for passage in added if passage.label < known]
+        gone = [int(label) for label in removed]
+        gone += [passage.label for passage in added if self._holds_unrecorded or passage.label < known]
         languages = set(self._applied.languages)
         try:
             with translated("be written"):
@@ -107,10 +109,13 @@ class LexicalIndex:
         expected = kept + len({passage.label for passage in added})
         if self._searcher().num_docs != expected:
             raise CorruptData("The lexical index lost documents.")
-        next_label = max((passage.label + 1 for passage in added), default=0)
-        self._applied = Applied(
-            FORMAT, seq, opstamp, max(known, next_label), tuple(sorted(languages - {DEFAULT_LANGUAGE}))
-        )
+        next_label = max(known, max((passage.label + 1 for passage in added), default=0))
+        if self._holds_unrecorded and seq <= self._applied.seq:
+            # Part of a replay: until it is whole, the side file has to go on saying that more may be in the index.
+            opstamp = self._applied.opstamp
+        else:
+            self._holds_unrecorded = False
+        self._applied = Applied(FORMAT, seq, opstamp, next_label, tuple(sorted(languages - {DEFAULT_LANGUAGE})))
         with translated("be written"):
             write_applied(self._folder, self._applied)
 
@@ -120,7 +125,7 @@ class LexicalIndex:
         shutil.rmtree(self._folder, ignore_errors=True)
         # The old index object stays with its readers; its files are gone but still mapped.
         fresh = LexicalIndex(self._folder)
-        self._index, self._applied = fresh._index, fresh._applied
+        self._index, self._applied, self._holds_unrecorded = fresh._index, fresh._applied, False
 
     def reader(self) -> LexicalReader:
         """A snapshot of what is committed."""

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.backend.embedded import writer
+from engine.lexical import index as lexical_index
 from engine.lexical.index import LexicalIndex
 from engine.storage.manifest import Manifest
 from engine.vector.index import VectorIndex
 
-POINTS = ("commit", "lexical", "vectors", "manifest", "save", "swap")
+POINTS = ("commit", "recording", "lexical", "vectors", "manifest", "save", "swap")
 _AFTER = 3
 """The crash comes at the third time that the place is reached, so that there is something to lose."""
 
@@ -21,6 +22,8 @@ def arm(point: str) -> None:
     """End this process, without any clean-up, when `point` has been passed for the third time."""
     if point == "commit":
         _end_before(writer, "_apply")
+    elif point == "recording":
+        _end_before(lexical_index, "write_applied")
     elif point == "lexical":
         _end_after(LexicalIndex, "apply")
     elif point == "vectors":
