@@ -61,7 +61,8 @@ def fixed_weight(lexical: Candidates, vector: Candidates, k: int, *, terms: int)
 
 
 NO_BONUS: tuple[Change, ...] = tuple(
-    (f"engine.ranking.rerank.{name}", 0.0) for name in ("COVERAGE_WEIGHT", "WINDOW_WEIGHT", "DOCUMENT_WEIGHT")
+    (f"engine.ranking.rerank.{name}", 0.0)
+    for name in ("COVERAGE_WEIGHT", "WINDOW_WEIGHT", "DOCUMENT_WEIGHT", "MENTION_WEIGHT")
 )
 
 VARIANTS: dict[str, tuple[Change, ...]] = {
@@ -80,6 +81,7 @@ VARIANTS: dict[str, tuple[Change, ...]] = {
     "window of 8 words": (("engine.ranking.features.WINDOW", 8),),
     "window of 30 words": (("engine.ranking.features.WINDOW", 30),),
     "without document coverage": (("engine.ranking.rerank.DOCUMENT_WEIGHT", 0.0),),
+    "without mentions": (("engine.ranking.rerank.MENTION_WEIGHT", 0.0),),
     "function words count in full": (("engine.ranking.terms.STOP_WEIGHT", 1.0),),
     "function words left out": (("engine.ranking.terms.STOP_WEIGHT", 1e-6),),
     "plain idf": (("engine.ranking.terms.RARITY_EXPONENT", 0.0),),

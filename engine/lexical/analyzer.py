@@ -1,15 +1,15 @@
 """Text to terms, the same for passages and queries.
 
 The index has one tokenizer: words, lower case, folded accents, English stems. A passage in another language with a
-Snowball stemmer is stemmed as that language first and handed over as the stems; a query is analysed once for every
-language that the index holds. So one pair of fields serves all languages, and with it one set of document
+Snowball stemmer is stemmed as that language first and handed over as the stems; a query is read in its own language and
+in those that the index mainly holds. So one pair of fields serves all languages, and with it one set of document
 frequencies and lengths: fields of their own would measure a few French passages against the average length of all.
 No word is left out: a phrase needs its small words, and BM25 gives them almost no weight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from engine.lexical.native import TextAnalyzer, make_analyzer
@@ -60,24 +60,35 @@ def indexable(text: str, language: str) -> str:
     return " ".join(text_analyzer(language).analyze(prepared))
 
 
-def query_terms(text: str, languages: Collection[str] = ()) -> list[str]:
-    """The terms of `text` as the index holds them, in order, repeats included.
+def query_words(text: str, languages: Sequence[str] = (DEFAULT_LANGUAGE,)) -> list[tuple[str, ...]]:
+    """The words of `text` in order, repeats included, each as the terms that it may stand as in the index.
 
     Args:
-        languages: those of the indexed passages, besides English. A word that stems differently gives each of its
-            terms, side by side.
+        languages: in which to read the text, the likeliest first; not empty. A word that stems alike has one term.
+
+    >>> query_words("The quick foxes' dens")
+    [('the',), ('quick',), ('fox',), ('den',)]
+    >>> query_words("maisons", ["fr", "en"])
+    [('maison',)]
+    """
+    prepared = prepare_query(text)
+    readings = [_as_indexed(prepared, language) for language in languages]
+    # Stemmers see the same words; one that splits them in another way has no say about which is which.
+    readings = [reading for reading in readings if len(reading) == len(readings[0])]
+    return [tuple(dict.fromkeys(word)) for word in zip(*readings, strict=True)]
+
+
+def query_terms(text: str, languages: Sequence[str] = (DEFAULT_LANGUAGE,)) -> list[str]:
+    """The terms of `query_words`, one after the other.
 
     >>> query_terms("The quick foxes' dens")
     ['the', 'quick', 'fox', 'den']
     """
-    prepared = prepare_query(text)
+    return [term for word in query_words(text, languages) for term in word]
+
+
+def _as_indexed(prepared: str, language: str) -> list[str]:
     english = text_analyzer(DEFAULT_LANGUAGE)
-    others = [language for language in sorted(languages) if language != DEFAULT_LANGUAGE]
-    if not others:
+    if language == DEFAULT_LANGUAGE:
         return english.analyze(prepared)
-    readings: list[Sequence[str]] = [english.analyze(prepared)]
-    readings += [english.analyze(" ".join(text_analyzer(language).analyze(prepared))) for language in others]
-    # Readings of equal length stand word under word; a stemmer that drops a word is appended as a whole.
-    if len({len(reading) for reading in readings}) == 1:
-        return [term for word in zip(*readings, strict=True) for term in dict.fromkeys(word)]
-    return [term for reading in readings for term in reading]
+    return english.analyze(" ".join(text_analyzer(language).analyze(prepared)))

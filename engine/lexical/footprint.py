@@ -23,14 +23,14 @@ class Applied(msgspec.Struct, frozen=True):
         seq: journal sequence that the commit brought the index to.
         opstamp: of that commit; an older one in tantivy's own file means that the disk lost a commit.
         next_label: above every label ever added.
-        languages: those of the passages ever added.
+        languages: how many passages of each were ever added.
     """
 
     format: str
     seq: int
     opstamp: int
     next_label: int
-    languages: tuple[str, ...]
+    languages: dict[str, int]
 
 
 class _Meta(msgspec.Struct):

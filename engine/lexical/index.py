@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -42,7 +43,7 @@ class LexicalIndex:
     def __init__(self, folder: Path) -> None:
         """Use `open`."""
         self._folder = folder
-        self._applied = Applied(FORMAT, 0, 0, 0, ())
+        self._applied = Applied(FORMAT, 0, 0, 0, {})
         self._holds_unrecorded = False
         self._writer: Writer | None = None
         with translated("be opened"):
@@ -87,7 +88,7 @@ class LexicalIndex:
         known = self._applied.next_label
         gone = [int(label) for label in removed]
         gone += [passage.label for passage in added if self._holds_unrecorded or passage.label < known]
-        languages = set(self._applied.languages)
+        languages = Counter(self._applied.languages)
         try:
             with translated("be written"):
                 before = self._searcher()
@@ -97,7 +98,7 @@ class LexicalIndex:
                     writer.delete_documents_by_term(native.LABEL, label)
                 for label, header, body in added:
                     language = language_of(body)
-                    languages.add(language)
+                    languages[language] += 1
                     above = indexable(header, language)
                     whole = f"{above}\n{indexable(body, language)}"
                     writer.add_document(native.make_document(label, above, whole))
@@ -115,7 +116,7 @@ class LexicalIndex:
             opstamp = self._applied.opstamp
         else:
             self._holds_unrecorded = False
-        self._applied = Applied(FORMAT, seq, opstamp, next_label, tuple(sorted(languages - {DEFAULT_LANGUAGE})))
+        self._applied = Applied(FORMAT, seq, opstamp, next_label, dict(languages))
         with translated("be written"):
             write_applied(self._folder, self._applied)
 

@@ -14,7 +14,7 @@ TOKENIZER = "quarry-1"
 
 _tantivy: Any = importlib.import_module("tantivy")
 
-FORMAT = f"tantivy {_tantivy.__version__}, fields 2, analyzer 1"
+FORMAT = f"tantivy {_tantivy.__version__}, fields 2, analyzer 2"
 """An index of another format is rebuilt; change it with the schema or with what an analyzer makes of a text."""
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from engine.lexical import native
-from engine.lexical.analyzer import query_terms
+from engine.lexical.analyzer import DEFAULT_LANGUAGE, language_of, query_words
 from engine.lexical.native import BODY, HEADER, Searcher, translated
 from engine.lexical.scripts import is_single_unspaced
+from engine.lexical.spelling import PREFIX, closest, may_be_misspelt
 from engine.lexical.stop_words import stop_terms
 from engine.model.hits import Candidates, Labels, Scores, top_k
 from engine.ranking.terms import QueryTerms, weigh_terms
@@ -27,6 +28,10 @@ HEADER_WEIGHT = 0.2
 """On top of the header's words in the body field."""
 MAX_PREFIXED = 32
 """Terms that a single character of an unspaced script stands for, the most frequent first."""
+MAIN_SHARE = 0.1
+"""A language of this share of the passages, or more, is one that every question is read in."""
+MAX_NEIGHBOURS = 20_000
+"""Indexed words that are compared with an unknown one."""
 MAX_OVERFETCH = 5_000
 """Hits that are fetched to be filtered afterwards (3.4 ms); beyond, the index looks at the allowed labels only."""
 FEW_LABELS = 1_000
@@ -47,44 +52,75 @@ class LexicalQuery(msgspec.Struct, frozen=True):
 class LexicalReader:
     """What an index held when the reader was made. Thread-safe."""
 
-    def __init__(self, searcher: Searcher, languages: Sequence[str]) -> None:
+    def __init__(self, searcher: Searcher, languages: Mapping[str, int]) -> None:
+        """Use `LexicalIndex.reader`."""
         self._searcher = searcher
-        self._languages = tuple(languages)
+        self._languages = languages
 
     @property
     def num_passages(self) -> int:
         return self._searcher.num_docs
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Those of the indexed passages, besides English."""
-        return self._languages
 
     def document_frequency(self, term: str) -> int:
         """Passages whose body holds `term`, as `query_terms` gives it. Removed ones count until segments merge."""
         return self._searcher.doc_freq(BODY, term)
 
     def terms(self, text: str) -> QueryTerms:
-        """The words of `text` as terms with weights: the `MAX_TERMS` that say most."""
-        weighed = self._weighed(text)
+        """The words of `text` as terms with weights: the `MAX_TERMS` that say most.
+
+        A word that no passage holds gives way to the most frequent one a slip of the pen away, where there is one.
+        """
+        weighed = self._weighed(text, corrected=True)
         if len(weighed) <= MAX_TERMS:
             return weighed
         return weighed.at(np.sort(np.argsort(-weighed.weights, kind="stable")[:MAX_TERMS]))
 
     def rarity(self, text: str) -> dict[str, float]:
         """BM25's idf of each term of `text`, in nats; larger is rarer, and a term that no passage holds the rarest."""
-        weighed = self._weighed(text)
+        weighed = self._weighed(text, corrected=False)
         return dict(zip(weighed.terms, (weighed.weights / weighed.factors).tolist(), strict=True))
 
-    def _weighed(self, text: str) -> QueryTerms:
-        analysed = query_terms(text, self._languages)
+    def _weighed(self, text: str, *, corrected: bool) -> QueryTerms:
+        languages = self._readings(text)
+        frequencies: dict[str, int] = {}
         with translated("count terms"):
-            known = list(dict.fromkeys(spelled for term in dict.fromkeys(analysed) for spelled in self._spelled(term)))
-            frequencies = [self._searcher.doc_freq(BODY, term) for term in known]
-        stop_words = stop_terms(self._languages)
-        return weigh_terms(
-            known, frequencies, [term in stop_words for term in known], self.num_passages, self._languages
-        )
+            for word in dict.fromkeys(query_words(text, languages)):
+                frequencies |= self._known(word, corrected=corrected)
+        stop_words = stop_terms(languages)
+        terms = list(frequencies)
+        stops = [term in stop_words for term in terms]
+        foreign = tuple(language for language in languages if language != DEFAULT_LANGUAGE)
+        return weigh_terms(terms, list(frequencies.values()), stops, self.num_passages, foreign)
+
+    def _readings(self, text: str) -> list[str]:
+        """The languages to read a question in: its own where the index holds it, then those the index mainly holds.
+
+        A few foreign passages among many do not make every question be read in their language: stems of one language
+        are other words in another.
+        """
+        held = self._languages
+        if not held.keys() - {DEFAULT_LANGUAGE}:
+            return [DEFAULT_LANGUAGE]
+        own = language_of(text)
+        main = sorted(held, key=lambda language: (-held[language], language))
+        main = [language for language in main if held[language] >= MAIN_SHARE * sum(held.values())]
+        return list(dict.fromkeys([own, *main] if own in held else main))
+
+    def _known(self, word: Sequence[str], *, corrected: bool) -> dict[str, int]:
+        """The terms of one word that some passage holds, with their frequencies; else the first, or what it meant."""
+        spelled = [term for reading in word for term in self._spelled(reading)]
+        counts = {term: self._searcher.doc_freq(BODY, term) for term in spelled}
+        known = {term: count for term, count in counts.items() if count > 0}
+        if known or not word:
+            return known
+        meant = self._meant(word[0]) if corrected else word[0]
+        return {meant: self._searcher.doc_freq(BODY, meant)}
+
+    def _meant(self, unknown: str) -> str:
+        if not may_be_misspelt(unknown):
+            return unknown
+        near = self._searcher.terms_with_prefix(BODY, unknown[:PREFIX], limit=MAX_NEIGHBOURS)
+        return closest(unknown, near) or unknown
 
     def search(self, query: LexicalQuery, k: int, *, allowed: Labels | None = None) -> Candidates:
         """As `search_terms`, for a text."""

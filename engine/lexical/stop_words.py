@@ -27,4 +27,4 @@ def stop_terms(languages: Collection[str]) -> frozenset[str]:
 @cache
 def _terms(languages: frozenset[str]) -> frozenset[str]:
     words = " ".join(_LISTED.get(language, "") for language in languages - {DEFAULT_LANGUAGE})
-    return frozenset(query_terms(f"{words} {_ENGLISH}", languages))
+    return frozenset(query_terms(f"{words} {_ENGLISH}", sorted(languages)))

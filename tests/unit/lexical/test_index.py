@@ -183,3 +183,53 @@ def test_a_label_beyond_the_index_is_refused_and_what_was_there_stays(index: Lex
     with pytest.raises(StorageError):
         index.apply([LexicalPassage(2**70, "", "albatross")], NONE, 2)
     assert index.reader().num_passages == 4
+
+
+def test_a_slip_of_the_pen_is_forgiven_where_nothing_is_spelt_so(index: LexicalIndex) -> None:
+    assert labels(index, "harbuor") == labels(index, "harbour")
+    assert labels(index, "departrues") == [3]
+
+
+def test_a_word_that_is_there_is_never_corrected(index: LexicalIndex) -> None:
+    index.apply([LexicalPassage(70, "", "harbours and arbours"), LexicalPassage(71, "", "harboum")], NONE, 2)
+    assert labels(index, "harboum") == [71]
+
+
+def test_numbers_codes_and_short_words_are_never_corrected(index: LexicalIndex) -> None:
+    index.apply([LexicalPassage(70, "", "model nt5c2 of 20231 cat")], NONE, 2)
+    assert labels(index, "nt5c3 20232 cut") == []
+
+
+def test_the_rarity_of_an_unknown_word_stays_its_own(index: LexicalIndex) -> None:
+    assert "harbuor" in index.reader().rarity("harbuor")
+
+
+ENGLISH = [
+    LexicalPassage(n, "", f"The committee of the town met in hall {n} for the third time this year.") for n in range(30)
+]
+SPANISH = LexicalPassage(
+    90, "", "Los investigadores compararon estos hallazgos con los datos de las ciudades y no con otros."
+)
+
+
+def test_a_few_foreign_passages_do_not_make_other_words_of_an_english_question(tmp_path: Path) -> None:
+    index, _ = LexicalIndex.open(tmp_path / "lexical")
+    index.apply([*ENGLISH, SPANISH], NONE, 1)
+    assert index.reader().terms("the committee was meeting").terms == ("the", "committe", "was", "meet")
+    index.close()
+
+
+def test_a_question_in_the_language_of_few_passages_is_read_in_it(tmp_path: Path) -> None:
+    index, _ = LexicalIndex.open(tmp_path / "lexical")
+    index.apply([*ENGLISH, SPANISH], NONE, 1)
+    found = labels(index, "qué compararon los investigadores en la ciudad")
+    index.close()
+    assert found[0] == 90
+
+
+def test_a_word_counts_as_known_when_any_reading_of_it_is(tmp_path: Path) -> None:
+    index, _ = LexicalIndex.open(tmp_path / "lexical")
+    index.apply([*ENGLISH[:3], *[SPANISH._replace(label=90 + n) for n in range(3)]], NONE, 1)
+    terms = index.reader().terms("ciudades")
+    index.close()
+    assert terms.frequencies.min() == 3
