@@ -33,8 +33,28 @@ class Applied(msgspec.Struct, frozen=True):
     languages: dict[str, int]
 
 
-class _Meta(msgspec.Struct):
+class _Deletes(msgspec.Struct):
     opstamp: int
+
+
+class _Segment(msgspec.Struct):
+    segment_id: str
+    deletes: _Deletes | None = None
+
+
+class _Meta(msgspec.Struct):
+    """What the last commit left, as tantivy writes it down."""
+
+    opstamp: int
+    segments: list[_Segment]
+
+    def holds(self, name: str) -> bool:
+        """Whether a segment's file belongs to the commit: deleted passages lie in one more file for each commit."""
+        segment, _, kind = name.partition(".")
+        for held in self.segments:
+            if held.segment_id.replace("-", "") == segment:
+                return not kind.endswith("del") or (held.deletes is not None and kind == f"{held.deletes.opstamp}.del")
+        return False
 
 
 def read_applied(folder: Path) -> Applied | None:
@@ -74,10 +94,10 @@ def check_files(folder: Path, applied: Applied) -> bool:
     Raises:
         CorruptData: a file is damaged, or the last commit is older than what was applied.
     """
+    meta = _read_meta(folder)
     try:
-        meta = msgspec.json.decode((folder / _META).read_bytes(), type=_Meta)
-        damaged = [path.name for path in folder.iterdir() if _has_footer(path) and not _is_whole(path)]
-    except (OSError, msgspec.DecodeError) as error:
+        damaged = [path.name for path in folder.iterdir() if _is_segment_file(path) and not _is_whole(path)]
+    except OSError as error:
         raise CorruptData("The lexical index cannot be read.") from error
     if damaged:
         raise CorruptData(f"{len(damaged)} files of the lexical index are damaged.")
@@ -87,13 +107,28 @@ def check_files(folder: Path, applied: Applied) -> bool:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete the temporary files that a killed process leaves."""
-    for path in folder.glob(".tmp*"):
-        path.unlink(missing_ok=True)
+    """Delete what a killed process leaves: temporary files, and files of a commit that was not finished.
+
+    tantivy would want to write files of the same names in its next commit, and fail.
+
+    Raises:
+        CorruptData: what the last commit left cannot be read.
+    """
+    meta = _read_meta(folder)
+    for path in folder.iterdir():
+        if path.name.startswith(".tmp") or (_is_segment_file(path) and not meta.holds(path.name)):
+            path.unlink(missing_ok=True)
 
 
-def _has_footer(path: Path) -> bool:
-    return path.is_file() and len(path.name.partition(".")[0]) == 32  # segment files are named by a UUID
+def _read_meta(folder: Path) -> _Meta:
+    try:
+        return msgspec.json.decode((folder / _META).read_bytes(), type=_Meta)
+    except (OSError, msgspec.DecodeError) as error:
+        raise CorruptData("The lexical index cannot be read.") from error
+
+
+def _is_segment_file(path: Path) -> bool:
+    return path.is_file() and len(path.name.partition(".")[0]) == 32  # named by a UUID, and ends in a checksum
 
 
 class _Footer(msgspec.Struct):

@@ -48,7 +48,6 @@ class LexicalIndex:
         self._writer: Writer | None = None
         with translated("be opened"):
             folder.mkdir(parents=True, exist_ok=True)
-            remove_leftovers(folder)
             self._index: Index = native.open_index(str(folder), text_analyzer(DEFAULT_LANGUAGE))
 
     @classmethod
@@ -65,6 +64,7 @@ class LexicalIndex:
             return cls(folder), 0
         if applied.format != FORMAT:
             raise CorruptData("The lexical index has another format.")
+        remove_leftovers(folder)
         unrecorded = check_files(folder, applied)
         try:
             index = cls(folder)

@@ -105,6 +105,41 @@ def test_temporary_files_of_a_killed_process_are_removed(tmp_path: Path) -> None
     assert not list((tmp_path / "lexical").glob(".tmp*"))
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_commit_that_was_cut_short_does_not_stand_in_the_way_of_the_next(tmp_path: Path, *, whole: bool) -> None:
+    fill(tmp_path / "lexical")
+    shutil.copytree(tmp_path / "lexical", tmp_path / "killed")
+    index, _ = LexicalIndex.open(tmp_path / "lexical")
+    index.apply([], np.arange(3), 2)
+    index.close()
+    (left,) = (tmp_path / "lexical").glob("*.del")
+    (tmp_path / "killed" / left.name).write_bytes(left.read_bytes() if whole else b"half")
+    index, seq = LexicalIndex.open(tmp_path / "killed")
+    index.apply([], np.arange(3), seq + 1)
+    held = index.reader().num_passages
+    index.close()
+    assert (seq, held) == (1, 297)
+
+
+def test_passages_of_a_commit_that_was_not_written_down_are_not_doubled(tmp_path: Path) -> None:
+    fill(tmp_path / "lexical")
+    side = (tmp_path / "lexical" / SIDE_FILE).read_bytes()
+    fill(tmp_path / "lexical", first=300, seq=2)
+    (tmp_path / "lexical" / SIDE_FILE).write_bytes(side)
+    # A replay in two parts, the first of which is interrupted as well.
+    parts = [[LexicalPassage(n, "", f"body number {n}") for n in range(a, a + 150)] for a in (300, 450)]
+    index, seq = LexicalIndex.open(tmp_path / "lexical")
+    index.apply(parts[0], NONE, seq)
+    index.close()
+    index, seq = LexicalIndex.open(tmp_path / "lexical")
+    for part in parts:
+        index.apply(part, NONE, seq)
+    index.apply([], NONE, 2)
+    held = index.reader().num_passages
+    index.close()
+    assert (seq, held) == (1, 600)
+
+
 def test_a_panic_becomes_an_error_of_ours() -> None:
     import tantivy
 
