@@ -33,10 +33,9 @@ import engine
 from engine.agent.citations import markers
 from engine.agent.offline import judge as judging
 from engine.agent.offline.agent import OfflineAgent
-from engine.agent.offline.coverage import coverage_of
-from engine.agent.offline.followup import asked
+from engine.agent.offline.coverage import Coverage
 from engine.agent.searches import Searches
-from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question, Steps, TurnBudget
+from engine.agent.steps import Evidence, Question, Steps, TurnBudget
 from engine.assembly import Core, assemble
 from engine.embedding.registry import load_embedder
 from engine.model.observer import SilentObserver
@@ -89,15 +88,11 @@ class Outcome:
 class RecordingJudge(judging.OfflineJudge):
     """The judge, with the log-odds of its last decision."""
 
-    def __init__(self) -> None:
-        self.margin = float("-inf")
+    last = float("-inf")
 
-    async def judge(
-        self, question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]
-    ) -> Judgement:
-        ranked = sorted(evidence, key=lambda e: -e.passage.score)
-        self.margin = judging.answerability(coverage_of(asked(question), [e.passage for e in ranked], question.rarity))
-        return await super().judge(question, plan, evidence, executed)
+    def margin(self, question: Question, evidence: Sequence[Evidence]) -> tuple[Coverage, float]:
+        coverage, self.last = super().margin(question, evidence)
+        return coverage, self.last
 
 
 def read_questions(folder: Path) -> list[Asked]:
@@ -121,8 +116,9 @@ def chosen(questions: list[Asked], half: str, limit: int | None) -> list[Asked]:
 
 def ask_all(core: Core, namespace: Any, questions: Sequence[Asked]) -> Iterator[Outcome]:
     """Every question as a whole search on the offline steps."""
-    judge = RecordingJudge()
-    agent = OfflineAgent(load_embedder("wordllama"))
+    embedder = load_embedder("wordllama")
+    judge = RecordingJudge(embedder)
+    agent = OfflineAgent(embedder)
 
     def steps(budget: TurnBudget) -> Steps:
         held = agent.steps(budget)
@@ -140,13 +136,13 @@ def ask_all(core: Core, namespace: Any, questions: Sequence[Asked]) -> Iterator[
         lambda: TODAY,
     )
     for question in questions:
-        judge.margin = float("-inf")
+        judge.last = float("-inf")
         begin = time.perf_counter()
         request = SearchRequest(objective=question.text, context=CONTEXT)
         response = core.run(lambda request=request: searches.start(namespace, request))
         seconds = time.perf_counter() - begin
         documents = {d.id: d.body for d in core.backend.get(namespace.id, [r.id for r in response.results])}
-        yield Outcome(question, response, judge.margin, seconds, faults_of(response, documents))
+        yield Outcome(question, response, judge.last, seconds, faults_of(response, documents))
     searches.close()
 
 
@@ -162,7 +158,7 @@ def faults_of(response: SearchResponse, documents: dict[str, dict[str, Any]]) ->
         ]
         if not 1 <= len(result.excerpts) <= 5:
             faults.append("excerpts")
-        if not re.search(r"[.!?][\"'”’)\]]*$", result.finding):
+        if not re.search(r"[.!?…][\"'”’»)\]]*$", result.finding):
             faults.append("finding")
     if sorted(set(markers(response.synthesis))) != list(range(1, len(response.results) + 1)):
         faults.append("citations")

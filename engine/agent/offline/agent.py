@@ -23,7 +23,7 @@ class OfflineAgent:
         return Steps(
             planner=self.planner,
             reader=OfflineReader(),
-            judge=OfflineJudge(),
+            judge=OfflineJudge(self._embedder),
             synthesizer=OfflineSynthesizer(),
             clarifier=OfflineClarifier(),
         )

@@ -16,7 +16,11 @@ MAX_LABEL = 100
 """Characters of a title or source that is put in front of a sentence; a longer one is left out, never cut."""
 MAX_SENTENCE = 400
 """Characters above which a shorter sentence is preferred."""
-MIN_SENTENCE = 25
+MIN_SENTENCE = 15
+IN_HEADER = 0.35
+"""What a term counts that only the header holds, as a share of one in the sentence."""
+WANTED = 1.15
+"""Factor on a sentence that holds the kind of thing that the question asks for: a figure, a time, a name."""
 HEADER_SEPARATOR = " · "
 _WORDS = re.compile(r"\w")
 _ENDS = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
@@ -27,6 +31,25 @@ _LEANING = re.compile(
 )
 _PAIRS = (("“", "”"), ("«", "»"), ("(", ")"), ("[", "]"))
 _NUMBER = re.compile(r"\d+")
+_AMOUNT = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|hundred|thousand|million|billion|half"
+    r"|daily|weekly|monthly|yearly)\b",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday"
+    r"|wednesday|thursday|friday|saturday|sunday|century|noon|midnight|o'clock|today|yesterday|spring|summer|autumn|winter)\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"(?<=\s)[^\W\d_a-z]\w+")
+_KINDS = (
+    (
+        re.compile(r"\bhow (?:many|much|long|often|old|far|tall|big|large|high|deep|wide|heavy|fast)\b", re.IGNORECASE),
+        _AMOUNT,
+    ),
+    (re.compile(r"\b(?:when|what (?:year|date|time|day|month))\b", re.IGNORECASE), _TIME),
+    (re.compile(r"^\W*who\b", re.IGNORECASE), _PERSON),
+)
 
 
 class Sentence(msgspec.Struct, frozen=True):
@@ -43,15 +66,24 @@ class Sentence(msgspec.Struct, frozen=True):
     terms: frozenset[str]
 
 
-def sentences_of(evidence: Sequence[Evidence], weights: Mapping[str, float]) -> list[Sentence]:
+def wanted(asked: str) -> re.Pattern[str] | None:
+    """What a sentence shows that gives the kind of answer asked for; None where anything may."""
+    return next((shown for question, shown in _KINDS if question.search(asked)), None)
+
+
+def sentences_of(
+    evidence: Sequence[Evidence], weights: Mapping[str, float], shows: re.Pattern[str] | None = None
+) -> list[Sentence]:
     """The sentences of the evidence's blocks, the most telling first; ties in reading order.
 
     Args:
         weights: of the terms that are asked for.
+        shows: see `wanted`.
     """
     found: list[Sentence] = []
     for held in evidence:
         chosen = set(held.block_ids)
+        header = terms_in(held.passage.passage.header)
         for block in held.passage.blocks:
             if block.id not in chosen:
                 continue
@@ -61,7 +93,13 @@ def sentences_of(evidence: Sequence[Evidence], weights: Mapping[str, float]) -> 
                 if not _WORDS.search(text):
                     continue
                 terms = terms_in(text)
-                mass = sum(weight for term, weight in weights.items() if term in terms)
+                mass = sum(
+                    weight * (1.0 if term in terms else IN_HEADER)
+                    for term, weight in weights.items()
+                    if term in terms or term in header
+                )
+                if shows is not None and shows.search(text):
+                    mass *= WANTED
                 found.append(
                     Sentence(
                         tidy(text),

@@ -1,9 +1,11 @@
 """Whether the evidence answers, without a model: how much of the question's content it covers.
 
-The decision is a logistic model of four shares (`Coverage`): rare terms and names weigh most, and a long question is
-never covered as fully as a short one, so its length counts in its favour. Its weights were fitted on half of the
-questions of four public collections, with the unanswerable ones of MultiHop-RAG and questions put to the wrong
-collection as negatives; `benchmarks.answers` prints how it does on the other half, and the curve of refusals.
+The decision is a logistic model of shares of the question that the best passages hold (`Coverage`): rare terms and
+names weigh most, and a long question is never covered as fully as a short one, so its length counts in its favour.
+For the default embedder the similarity of the best passage counts too, which finds paraphrases; other embedders have
+cosines of another scale, and the model without similarity serves them. The weights were fitted on half of the questions
+of four public collections, with the unanswerable ones of MultiHop-RAG and questions put to the wrong collection as
+negatives; `benchmarks.answers` prints how they do on the other half, and the curve of refusals.
 """
 
 from __future__ import annotations
@@ -12,44 +14,90 @@ import asyncio
 from collections.abc import Sequence
 from math import log1p
 
+import msgspec
+
 from engine.agent.offline.coverage import Coverage, coverage_of, terms_in, weights_of
 from engine.agent.offline.followup import asked
-from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question
+from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question, ReadingPassage
+from engine.embedding.protocol import Embedder
 
-PASSAGE, SENTENCE, NAMES, LENGTH, BIAS = 10.08, 8.31, 3.01, 2.10, -14.3
-ANSWERABLE = 0.15
+ANSWERABLE = 0.0
 """Log-odds from which the evidence is taken to answer."""
 COVERED = 0.25
 """Share of a sub-question's content that the best passage must hold for it to count as covered."""
+SIMILAR_OF = 8
+"""Passages, best first, whose similarity is looked at."""
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """Of a logistic model: log-odds for each share, for the logarithm of the number of terms, and in the beginning."""
+
+    passage: float
+    sentence: float
+    names: float
+    length: float
+    similarity: float
+    bias: float
+
+
+LEXICAL = Weights(passage=9.23, sentence=10.17, names=2.79, length=1.94, similarity=0.0, bias=-13.95)
+CALIBRATED = {
+    "wordllama-256-whitened": Weights(
+        passage=5.89, sentence=6.70, names=2.75, length=0.70, similarity=12.63, bias=-13.22
+    )
+}
+"""By the name of the embedder."""
 
 
 class OfflineJudge:
-    """One round is all that rules can use."""
+    """One round is all that rules can use.
+
+    Args:
+        embedder: the namespace's; None judges by words alone.
+    """
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._weights = CALIBRATED.get(embedder.name, LEXICAL) if embedder is not None else LEXICAL
+        self._embedder = embedder if self._weights.similarity else None
 
     async def judge(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]
     ) -> Judgement:
-        return await asyncio.to_thread(judged, question, plan, evidence)
+        return await asyncio.to_thread(self.judged, question, plan, evidence)
+
+    def judged(self, question: Question, plan: Plan, evidence: Sequence[Evidence]) -> Judgement:
+        """As `judge`; it never asks for more queries, since rules would look for nothing that the plan did not."""
+        coverage, margin = self.margin(question, evidence)
+        if margin < ANSWERABLE:
+            return Judgement(sufficient=True, answerable=False)
+        missing = (*_absent(coverage), *_uncovered(question, plan, evidence))
+        return Judgement(sufficient=not missing, missing=missing)
+
+    def margin(self, question: Question, evidence: Sequence[Evidence]) -> tuple[Coverage, float]:
+        """Coverage of the question, and the log-odds that the evidence answers; larger is surer."""
+        text = asked(question)
+        passages = [e.passage for e in sorted(evidence, key=lambda e: -e.passage.score)]
+        coverage = coverage_of(text, passages, question.rarity)
+        return coverage, answerability(coverage, self._similarity(text, passages[:SIMILAR_OF]), self._weights)
+
+    def _similarity(self, text: str, passages: Sequence[ReadingPassage]) -> float:
+        """Cosine of the question and its nearest passage, in [-1, 1]; 0.0 where it is not looked at."""
+        if self._embedder is None or not passages:
+            return 0.0
+        query = self._embedder.embed_queries([text])[0]
+        rows = self._embedder.embed_passages([f"{p.passage.header}\n{p.passage.text}" for p in passages])
+        return float((rows @ query).max())
 
 
-def judged(question: Question, plan: Plan, evidence: Sequence[Evidence]) -> Judgement:
-    """The judgement; it never asks for more queries, since rules would look for nothing that the plan did not."""
-    ranked = sorted(evidence, key=lambda e: -e.passage.score)
-    coverage = coverage_of(asked(question), [e.passage for e in ranked], question.rarity)
-    if answerability(coverage) < ANSWERABLE:
-        return Judgement(sufficient=True, answerable=False)
-    missing = (*_absent(coverage), *_uncovered(question, plan, evidence))
-    return Judgement(sufficient=not missing, missing=missing)
-
-
-def answerability(coverage: Coverage) -> float:
-    """Log-odds that passages with this coverage answer; larger is surer."""
+def answerability(coverage: Coverage, similarity: float = 0.0, weights: Weights = LEXICAL) -> float:
+    """Log-odds that passages with this coverage answer."""
     return (
-        PASSAGE * coverage.passage
-        + SENTENCE * coverage.sentence
-        + NAMES * coverage.names
-        + LENGTH * log1p(coverage.terms)
-        + BIAS
+        weights.passage * coverage.passage
+        + weights.sentence * coverage.sentence
+        + weights.names * coverage.names
+        + weights.length * log1p(coverage.terms)
+        + weights.similarity * similarity
+        + weights.bias
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from engine.agent.offline.contrast import relation
-from engine.agent.offline.coverage import terms_in, weights_of
-from engine.agent.offline.findings import Sentence, label_of, labelled, sentences_of
+from engine.agent.offline.coverage import SOFT, kinds_of_answer, terms_in, weights_of
+from engine.agent.offline.findings import Sentence, label_of, labelled, sentences_of, wanted
 from engine.agent.offline.followup import asked
 from engine.agent.steps import AnswerDraft, Evidence, FindingDraft, Judgement, Plan, Question, SentenceDraft
 from engine.model.search import MAX_EXCERPTS, MAX_RESULTS
@@ -52,15 +53,20 @@ class OfflineSynthesizer:
 def written(question: Question, plan: Plan, evidence: Sequence[Evidence], judgement: Judgement) -> AnswerDraft:
     """The draft; `evidence` is the most relevant first."""
     text = asked(question)
-    weights = weights_of(text, question.rarity, [terms_in(e.passage.passage.text) for e in evidence])
+    soft = kinds_of_answer(text)
+    held = [terms_in(e.passage.passage.text) for e in evidence]
+    weights = {
+        term: weight * (SOFT if term in soft else 1.0)
+        for term, weight in weights_of(text, question.rarity, held).items()
+    }
     documents = contributions(question, text, evidence)
-    sentences = _answer(question, plan, documents, weights)
+    sentences = _answer(question, plan, documents, weights, wanted(text))
     # What the answer says first is the first result; what it does not say follows by relevance.
     order = list(dict.fromkeys([*(n for s in sentences for n in s.findings), *range(len(documents))]))
     documents = [documents[n] for n in order]
     place = {n: position for position, n in enumerate(order)}
     sentences = [msgspec.structs.replace(s, findings=tuple(place[n] for n in s.findings)) for s in sentences]
-    findings = [_finding(document, weights) for document in documents]
+    findings = [_finding(document, weights, wanted(text)) for document in documents]
     rest = list(range(len({n for s in sentences for n in s.findings}), len(documents)))
     caveats = [f"Not covered by what was found: {'; '.join(judgement.missing)}."] if judgement.missing else []
     if plan.shape in ("yes_no", "comparison") and sentences:
@@ -112,20 +118,24 @@ def excerpt_blocks(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _finding(document: Contribution, weights: Mapping[str, float]) -> FindingDraft:
-    sentence = _sentences(document, weights)[0]
+def _finding(document: Contribution, weights: Mapping[str, float], shows: re.Pattern[str] | None) -> FindingDraft:
+    sentence = _sentences(document, weights, shows)[0]
     return FindingDraft(
         labelled(document.label, sentence.text, document.excerpts), document.document_id, document.block_ids
     )
 
 
-def _sentences(document: Contribution, weights: Mapping[str, float]) -> list[Sentence]:
+def _sentences(document: Contribution, weights: Mapping[str, float], shows: re.Pattern[str] | None) -> list[Sentence]:
     chosen = set(document.block_ids)
-    return [s for s in sentences_of(document.evidence, weights) if s.block_id in chosen]
+    return [s for s in sentences_of(document.evidence, weights, shows) if s.block_id in chosen]
 
 
 def _answer(
-    question: Question, plan: Plan, documents: Sequence[Contribution], weights: Mapping[str, float]
+    question: Question,
+    plan: Plan,
+    documents: Sequence[Contribution],
+    weights: Mapping[str, float],
+    shows: re.Pattern[str] | None,
 ) -> list[SentenceDraft]:
     """Sentences in the order of the sub-questions; none twice, and none from a document that had its say on a part."""
     parts = plan.sub_questions if len(plan.sub_questions) > 1 else ()
@@ -136,7 +146,7 @@ def _answer(
     spoken: set[int] = set()
     for target in targets:
         ranked = sorted(
-            ((s, n) for n, document in enumerate(documents) for s in _sentences(document, target)[:1]),
+            ((s, n) for n, document in enumerate(documents) for s in _sentences(document, target, shows)[:1]),
             key=lambda held: (-held[0].score * (0.7 if held[1] in spoken else 1.0), held[1]),
         )
         told: list[Sentence] = []
@@ -155,7 +165,9 @@ def _answer(
 def _part_weights(text: str, question: Question, weights: Mapping[str, float]) -> dict[str, float]:
     """Weights for one sub-question: its own terms, and a little of the whole question's."""
     own = weights_of(text, question.rarity, ())
-    return {term: 0.2 * weight for term, weight in weights.items()} | own
+    return {term: 0.2 * weight for term, weight in weights.items()} | {
+        term: min(weight, weights.get(term, weight)) for term, weight in own.items()
+    }
 
 
 def _told(sentence: Sentence, document: Contribution, before: Sequence[Sentence], rarity: Mapping[str, float]) -> str:
