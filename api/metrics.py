@@ -41,10 +41,15 @@ class Metrics:
         )
         self._counts = Counter("quarry_engine_events", "What the engine counts, by name.", ("name",), registry=registry)
         self._gauges: dict[str, Gauge] = {}
+        self._stage_of: dict[str, Histogram] = {}
 
     def observe(self, stage: str, seconds: float) -> None:
         """A stage of the engine took so long."""
-        self._stages.labels(stage).observe(seconds)
+        child = self._stage_of.get(stage)
+        if child is None:
+            # `labels` takes a lock that all stages share; each is asked for once.
+            child = self._stage_of[stage] = self._stages.labels(stage)
+        child.observe(seconds)
 
     def count(self, name: str, n: int = 1) -> None:
         """Something of the engine happened `n` times."""

@@ -95,6 +95,7 @@ class Legs(msgspec.Struct, frozen=True):
         allowed: how many passages the filter left; -1 without a filter.
         terms: the words of the lexical leg as the index holds them, with weights, for rerankers.
         strategy: how each leg was run under the filter, for explain and metrics.
+        took_s: seconds of the stages that ran: ``filter``, ``lexical``, ``vector``.
     """
 
     lexical: Candidates
@@ -103,6 +104,7 @@ class Legs(msgspec.Struct, frozen=True):
     allowed: int = -1
     strategy: str = ""
     terms: QueryTerms = QueryTerms.empty()
+    took_s: Mapping[str, float] = {}
 
 
 class Maintenance(msgspec.Struct, frozen=True):

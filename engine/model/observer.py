@@ -11,9 +11,9 @@ from typing import Protocol
 class Observer(Protocol):
     """Receives measurements; called from any thread, must be quick and never raise.
 
-    Stages: ``plan``, ``filter``, ``lexical``, ``vector``, ``rank``, ``hydrate``, ``read``, ``judge``, ``synthesize``,
-    ``verify``, ``derive``, ``write``. Counts: ``documents_written``, ``model_input_tokens``, ``model_output_tokens``,
-    ``model_calls``, ``steps_degraded``.
+    Stages: ``search``, the whole of a turn; in it ``plan``, ``embed``, ``filter``, ``lexical``, ``vector``, ``rank``,
+    ``hydrate``, ``read``, ``judge``, ``synthesize``, ``verify``; of uploads ``derive``, ``write``.
+    Counts: ``documents_written``, ``model_input_tokens``, ``model_output_tokens``, ``model_calls``, ``steps_degraded``.
     """
 
     def observe(self, stage: str, seconds: float) -> None: ...

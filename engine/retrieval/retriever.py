@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import numpy as np
 
 from engine.backend.protocol import Backend, Legs, LegsQuery, LexicalTerms
@@ -36,7 +38,8 @@ class Retriever:
         """The best `query.k` passages, all live when they were read."""
         vector = None
         if query.mode != "lexical":
-            vector = self._embedder.embed_queries([query.text])[0]
+            with timed(self._observer, "embed"):
+                vector = self._embedder.embed_queries([query.text])[0]
         legs_query = LegsQuery(
             lexical=None if query.mode == "vector" else LexicalTerms(query.text),
             vector=vector,
@@ -51,13 +54,18 @@ class Retriever:
         return ranked
 
     def _once(self, namespace: int, query: RetrievalQuery, legs_query: LegsQuery) -> tuple[Ranked, bool]:
-        with timed(self._observer, "legs"):
-            legs = self._backend.legs(namespace, legs_query)
+        legs = self._backend.legs(namespace, legs_query)
+        for stage, seconds in legs.took_s.items():
+            self._observer.observe(stage, seconds)
+        begin = perf_counter()
         fused = fuse(legs.lexical, legs.vector, max(HYDRATED, query.k), terms=len(legs.terms))
+        rank_s = perf_counter() - begin
         if len(fused) == 0:
+            self._observer.observe("rank", rank_s)
             return Ranked.empty(legs.allowed), False
         with timed(self._observer, "hydrate"):
             passages = self._backend.hydrate(namespace, fused.labels)
+        begin = perf_counter()
         lost = len(passages) < len(fused)
         if lost:
             live = np.fromiter((p.label for p in passages), np.int64, len(passages))
@@ -65,20 +73,18 @@ class Retriever:
             fused = Candidates(fused.labels[keep], fused.scores[keep])
         scanned = frozenset(p.document_id for p in passages)
         if query.mode == "hybrid":
-            with timed(self._observer, "rerank"):
-                fused, passages = self._reranked(query.text, fused, passages, legs)
+            fused, passages = self._reranked(query.text, fused, passages, legs)
         best = fused.labels[: query.k]
-        return (
-            Ranked(
-                tuple(passages[: query.k]),
-                fused.scores[: query.k],
-                scores_of(legs.lexical, best),
-                scores_of(legs.vector, best),
-                scanned,
-                legs.allowed,
-            ),
-            lost,
+        ranked = Ranked(
+            tuple(passages[: query.k]),
+            fused.scores[: query.k],
+            scores_of(legs.lexical, best),
+            scores_of(legs.vector, best),
+            scanned,
+            legs.allowed,
         )
+        self._observer.observe("rank", rank_s + perf_counter() - begin)
+        return ranked, lost
 
     @staticmethod
     def _reranked(

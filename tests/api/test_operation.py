@@ -33,6 +33,9 @@ from tests.api.serving import (
 )
 from tests.api.slow_model import SlowModel
 
+SEARCH_STAGES = (
+    "plan", "embed", "filter", "lexical", "vector", "rank", "hydrate", "read", "judge", "synthesize", "verify",
+)  # fmt: skip
 BODY = {"objective": "For how many hours do cats sleep a day?", "context": "a test"}
 
 
@@ -171,8 +174,13 @@ def test_metrics_count_requests_stages_and_contents(measured: Api) -> None:
         re.MULTILINE,
     )
     assert 'route="unmatched",status="404"' in answer.text
-    for stage in ("plan", "legs", "hydrate", "read", "synthesize"):
-        assert f'quarry_stage_seconds_count{{stage="{stage}"}}' in answer.text, stage
+    counts = {stage: values[f'quarry_stage_seconds_count{{stage="{stage}"}}'] for stage in SEARCH_STAGES}
+    assert min(counts.values()) >= 1, counts
+    assert counts["filter"] == counts["lexical"] == counts["vector"] == counts["rank"]
+    sums = {stage: values[f'quarry_stage_seconds_sum{{stage="{stage}"}}'] for stage in SEARCH_STAGES}
+    assert min(sums.values()) > 0, sums
+    assert values['quarry_stage_seconds_count{stage="derive"}'] == 1
+    assert values['quarry_stage_seconds_count{stage="write"}'] == 1
     assert values["quarry_documents"] == 3
     assert values["quarry_passages"] >= 3
     assert values["quarry_namespaces"] == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 from engine.backend.embedded.snapshot import Snapshot
 from engine.backend.embedded.store import NamespaceStore
 from engine.backend.protocol import Legs, LegsQuery
@@ -20,15 +22,18 @@ def run_legs(store: NamespaceStore, query: LegsQuery) -> Legs:
     A filter is answered by the database and the legs by the snapshot; a write between the two could mix states, so the
     query runs again when one was committed meanwhile, and holds writers back at the last attempt.
     """
+    if query.where is None:
+        return _search(store.snapshot, query, None, {})
+    begin = perf_counter()
     for _ in range(ATTEMPTS):
         snapshot = store.snapshot
-        allowed = None if query.where is None else allowed_labels(store, snapshot, query.where)
-        if allowed is None or store.committed_seq == snapshot.seq:
-            return _search(snapshot, query, allowed)
+        allowed = allowed_labels(store, snapshot, query.where)
+        if store.committed_seq == snapshot.seq:
+            return _search(snapshot, query, allowed, {"filter": perf_counter() - begin})
     with store.write_lock:
         snapshot = store.snapshot
-        allowed = None if query.where is None else allowed_labels(store, snapshot, query.where)
-        return _search(snapshot, query, allowed)
+        allowed = allowed_labels(store, snapshot, query.where)
+        return _search(snapshot, query, allowed, {"filter": perf_counter() - begin})
 
 
 def allowed_labels(store: NamespaceStore, snapshot: Snapshot, where: CheckedFilter) -> Labels:
@@ -47,20 +52,25 @@ def allowed_labels(store: NamespaceStore, snapshot: Snapshot, where: CheckedFilt
     return allowed
 
 
-def _search(snapshot: Snapshot, query: LegsQuery, allowed: Labels | None) -> Legs:
+def _search(snapshot: Snapshot, query: LegsQuery, allowed: Labels | None, took_s: dict[str, float]) -> Legs:
     lexical = vector = Candidates.empty()
     terms = QueryTerms.empty()
     if query.lexical is not None:
+        begin = perf_counter()
         terms = snapshot.lexical.terms(query.lexical.text)
         lexical = snapshot.lexical.search_terms(
             terms, query.k, header_weight=query.lexical.header_weight, allowed=allowed
         )
+        took_s["lexical"] = perf_counter() - begin
     if query.vector is not None:
+        begin = perf_counter()
         vector = snapshot.vectors.search(query.vector, query.k, allowed=allowed)
+        took_s["vector"] = perf_counter() - begin
     return Legs(
         lexical=lexical,
         vector=vector,
         generation=snapshot.seq,
         allowed=-1 if allowed is None else len(allowed),
         terms=terms,
+        took_s=took_s,
     )
