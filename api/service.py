@@ -53,6 +53,7 @@ class Service:
         self._companies: dict[str, engine.Engine] = {}
         self.metrics.watch("quarry_searches", "Searches under way.", lambda: self.slots.running)
         self.metrics.watch("quarry_upload_bytes", "Bytes of uploads in memory.", lambda: self.uploads.held)
+        self.metrics.watch("quarry_open_namespaces", "Namespaces that hold memory and files.", self._open_namespaces)
 
     async def open(self) -> None:
         """Open the data directory, unless it is open. Raises what `engine.open` raises."""
@@ -75,6 +76,9 @@ class Service:
         self._companies[opened.company] = opened
         # Beside the start and not before it: a model service that hangs must not keep documents from being served.
         self._readers.submit(self._warn_of_models, opened)
+
+    def _open_namespaces(self) -> int:
+        return 0 if self._engine is None else self._engine.open_namespaces
 
     def _warn_of_models(self, opened: engine.Engine) -> None:
         for problem in opened.model_problems():

@@ -53,6 +53,12 @@ class Engine:
         """Name of the company that this engine sees."""
         return self._company.name
 
+    @property
+    def open_namespaces(self) -> int:
+        """How many namespaces hold memory and files now, of all companies; see `StorageSettings.open_namespaces`."""
+        self._check_open()
+        return self._core.backend.open_namespaces
+
     def for_company(self, name: str) -> Engine:
         """The same data as `name` sees it; the company is made when it does not exist."""
         self._check_open()

@@ -188,6 +188,23 @@ def test_metrics_count_requests_stages_and_contents(measured: Api) -> None:
     assert 'quarry_engine_events_total{name="documents_written"} 3.0' in answer.text
 
 
+def test_metrics_tell_how_many_namespaces_are_open() -> None:
+    def open_now(api: Api) -> int:
+        match = re.search(r"^quarry_open_namespaces (\S+)$", api.get("/metrics").text, re.MULTILINE)
+        assert match
+        return int(float(match[1]))
+
+    with ThreadServer() as server, Api(server.url) as api:
+        assert open_now(api) == 0
+        for name in ("a", "b"):
+            api.upload(name, {"id": "1", "text": "One."})
+        other = server.service.engine.for_company("elsewhere")
+        other.upsert("c", [{"id": "1", "text": "One."}])
+        assert open_now(api) == 3
+        api.delete("/v1/namespaces/a")
+        assert open_now(api) == 2
+
+
 def test_metrics_are_for_admins_of_the_company_that_runs_the_server(measured: Api) -> None:
     assert error_of(measured.with_key(None).get("/metrics")) == (401, "unauthenticated")
     assert error_of(measured.with_key(measured.new_key()).get("/metrics")) == (403, "permission_denied")
