@@ -18,8 +18,7 @@ from engine.retrieval.query import Ranked, RetrievalQuery
 from engine.storage.catalog import StoredNamespace, check_embedder
 
 LEG_K = 100
-"""Candidates a leg; the fused order of the first 50 is what a reader sees, and both legs must reach below it."""
-HYDRATED = RERANKED
+"""Candidates a leg of a hybrid query; both must reach below the passages that are reranked. One leg alone is final."""
 
 
 class Retriever:
@@ -44,7 +43,7 @@ class Retriever:
             lexical=None if query.mode == "vector" else LexicalTerms(query.text),
             vector=vector,
             where=query.where,
-            k=max(LEG_K, 2 * query.k),
+            k=max(LEG_K, 2 * query.k) if query.mode == "hybrid" else query.k,
         )
         ranked, lost = self._once(namespace, query, legs_query)
         if lost:
@@ -58,7 +57,8 @@ class Retriever:
         for stage, seconds in legs.took_s.items():
             self._observer.observe(stage, seconds)
         begin = perf_counter()
-        fused = fuse(legs.lexical, legs.vector, max(HYDRATED, query.k), terms=len(legs.terms))
+        brought_up = max(RERANKED, query.k) if query.mode == "hybrid" else query.k
+        fused = fuse(legs.lexical, legs.vector, brought_up, terms=len(legs.terms))
         rank_s = perf_counter() - begin
         if len(fused) == 0:
             self._observer.observe("rank", rank_s)
