@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-import threading
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Generator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple
 
@@ -19,6 +16,7 @@ from engine.model.schema import Schema
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.clock import Clock, from_ms, to_ms, utc_now
 from engine.storage.connection import Cursor
+from engine.storage.mirror import Mirror
 
 MAX_PAGE = 1_000
 MAX_COMPANY_NAME = 128
@@ -53,18 +51,16 @@ class NamespacePage(NamedTuple):
     next_cursor: str | None
 
 
-class Catalog:
+class Catalog(Mirror):
     """All companies and namespaces of one data directory. Thread-safe; the only writer of its tables."""
 
     def __init__(self, file: CatalogFile, clock: Clock = utc_now) -> None:
-        self._file = file
+        super().__init__(file)
         self._clock = clock
-        self._lock = threading.RLock()
         self._companies: dict[str, Company] = {}
         self._by_id: dict[int, StoredNamespace] = {}
         self._by_name: dict[tuple[int, str], StoredNamespace] = {}
         self._names: dict[int, list[str]] = {}
-        self._stale = True
         self.company(DEFAULT_COMPANY)
 
     def company(self, name: str, *, create: bool = True) -> Company:
@@ -220,24 +216,6 @@ class Catalog:
             del self._by_name[found.company_id, found.name]
             self._names[found.company_id].remove(found.name)
 
-    @contextmanager
-    def _fresh(self) -> Generator[None]:
-        """Hold the lock, with the rows in memory as they are in the file."""
-        with self._lock:
-            if self._stale:
-                self._load()
-            yield
-
-    @contextmanager
-    def _writing(self) -> Generator[Cursor]:
-        try:
-            with self._file.write() as cursor:
-                yield cursor
-        except StorageError:
-            # It may have been committed all the same; the next use reads what is there.
-            self._stale = True
-            raise
-
     def _load(self) -> None:
         with self._file.read() as cursor:
             companies = cursor.execute("SELECT id, name FROM companies").fetchall()
@@ -263,7 +241,6 @@ class Catalog:
                     dimension=dimension,
                 )
             )
-        self._stale = False
 
     def _require(self, namespace_id: int) -> StoredNamespace:
         found = self._by_id.get(namespace_id)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import threading
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, cast, get_args
 
@@ -21,7 +20,7 @@ from engine.model.namespace import ApiKey, Scope
 from engine.storage.catalog import Company
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.clock import Clock, from_ms, to_ms, utc_now
-from engine.storage.connection import Cursor
+from engine.storage.mirror import Mirror
 
 DEFAULT_SCOPES: tuple[Scope, ...] = ("read", "search", "write")
 ALL_SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -39,18 +38,16 @@ class _Held(NamedTuple):
     key: ApiKey
 
 
-class Keyring:
+class Keyring(Mirror):
     """The keys of all companies, held in memory by digest. Thread-safe; the only writer of its table."""
 
     def __init__(self, file: CatalogFile, clock: Clock = utc_now) -> None:
-        self._file = file
+        super().__init__(file)
         self._clock = clock
-        self._lock = threading.RLock()
         self._by_digest: dict[str, _Held] = {}
         self._roots: dict[str, _Held] = {}
         self._used_ms: dict[str, int] = {}
         self._flushed_ms = to_ms(clock())
-        self._stale = True
 
     def verify(self, raw: str) -> ApiKey | None:
         """The key, when it exists and has not expired; None for every other text, in the same time.
@@ -184,23 +181,6 @@ class Keyring:
                     self._by_digest[digest] = _Held(digest, _used(held.key, used[held.key.id]))
             self._used_ms = {k: ms for k, ms in self._used_ms.items() if used.get(k) != ms}
 
-    @contextmanager
-    def _fresh(self) -> Generator[None]:
-        with self._lock:
-            if self._stale:
-                self._load()
-            yield
-
-    @contextmanager
-    def _writing(self) -> Generator[Cursor]:
-        try:
-            with self._file.write() as cursor:
-                yield cursor
-        except StorageError:
-            # It may have been committed all the same; the next use reads what is there.
-            self._stale = True
-            raise
-
     def _load(self) -> None:
         with self._file.read() as cursor:
             rows = cursor.execute(
@@ -208,7 +188,6 @@ class Keyring:
                 "k.created_by, k.last_used_at, k.expires_at FROM api_keys k JOIN companies c ON c.id = k.company_id"
             ).fetchall()
         self._by_digest = {row[0]: _Held(row[0], _from_row(row[1:])) for row in rows}
-        self._stale = False
 
 
 class KeyStore:

@@ -6,6 +6,8 @@ index that is damaged, or too far behind for the journal, is built anew from the
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from engine.backend.embedded.store import (
@@ -15,23 +17,15 @@ from engine.backend.embedded.store import (
 from engine.lexical.index import LexicalPassage
 from engine.model.hits import Labels
 from engine.storage.connection import Cursor
-from engine.storage.journal import Change, changes_since, forget_changes, read_counters
+from engine.storage.journal import changes_since, forget_changes, read_counters
 from engine.storage.passages import texts_between, vectors_between
-
-DIMENSION_PROPERTY = "dimension"
-EMBEDDER_PROPERTY = "embedder"
 
 
 def catch_up_lexical(store: NamespaceStore, cursor: Cursor, applied: int, seq: int) -> None:
     """Replay what the lexical index misses, or all of it."""
     if applied == seq:
         return
-    changes = changes_since(cursor, applied) if 0 < applied < seq else None
-    if changes is None:
-        store.lexical.clear()
-        first, removed = 0, np.empty(0, np.int64)
-    else:
-        first, removed = _span(changes)
+    first, removed = _missing(cursor, applied, seq, store.lexical.clear)
     for rows in texts_between(cursor, first, read_counters(cursor).next_label):
         store.lexical.apply([LexicalPassage(label, header, text) for label, header, text in rows], removed, applied)
         removed = np.empty(0, np.int64)
@@ -42,22 +36,20 @@ def catch_up_vectors(store: NamespaceStore, cursor: Cursor, applied: int, seq: i
     """Replay what the vector index misses, or all of it."""
     if applied == seq or store.dimension == 0:
         return
-    changes = changes_since(cursor, applied) if 0 < applied < seq else None
-    if changes is None:
-        store.vectors.clear()
-        first, removed = 0, np.empty(0, np.int64)
-    else:
-        first, removed = _span(changes)
+    first, removed = _missing(cursor, applied, seq, store.vectors.clear)
     for labels, rows in vectors_between(cursor, first, read_counters(cursor).next_label, store.dimension):
         store.vectors.add(labels, rows)
     store.vectors.remove(removed)
 
 
-def _span(changes: list[Change]) -> tuple[int, Labels]:
-    """The first label that the changes added, and every label they removed."""
-    first = min(change.first_label for change in changes)
+def _missing(cursor: Cursor, applied: int, seq: int, clear: Callable[[], None]) -> tuple[int, Labels]:
+    """The first label to add, and every label to remove; the index is cleared where the journal does not reach."""
+    changes = changes_since(cursor, applied) if 0 < applied < seq else None
+    if changes is None:
+        clear()
+        return 0, np.empty(0, np.int64)
     removed = np.unique(np.asarray([label for change in changes for label in change.removed], np.int64))
-    return first, removed
+    return min(change.first_label for change in changes), removed
 
 
 def rebuild_indexes(store: NamespaceStore) -> None:
