@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ from api.schemas.documents import (
 from api.schemas.errors import ApiError
 from api.schemas.operation import OPERATION, Operation
 from api.service import Service, service_of
+from engine import Engine
 
 TAG = "Documents"
 LARGE = 256 * 1024
@@ -77,18 +79,11 @@ async def upload_documents(request: Request[Any, Any, Any], namespace: FromPath[
     """Store documents; durable and findable when the answer is sent."""
     name = decoded(namespace, "namespace")
     service = service_of(request)
-    body = await receive_body(request, service.settings.upload_bytes, service.uploads)
-    upload = await _decode_upload(service, body)
-    # The buffer is gone from here on: what is held while storing are the decoded documents alone.
-    del body
-    if len(upload.documents) > MAX_DOCUMENTS:
-        message = f"A request holds at most {MAX_DOCUMENTS:,} documents, not {len(upload.documents):,}."
-        raise ApiError("too_many_documents", message, path="documents")
     quarry = await service.engine_for(request)
+    # Nothing is awaited between the two: `_stored` gives back the memory that the body is accounted for with.
+    received = [await receive_body(request, service.settings.upload_bytes, service.uploads)]
     # An upload that was begun is finished, also when the client has gone: the write is one transaction.
-    written = await asyncio.shield(
-        asyncio.ensure_future(service.write(lambda: quarry.upsert(name, upload.documents, upload.schema)))
-    )
+    written = await asyncio.shield(asyncio.ensure_future(_stored(service, quarry, name, received)))
     return json_answer(UploadResponse(written))
 
 
@@ -180,13 +175,39 @@ async def delete_documents_by_post(request: Request[Any, Any, Any], namespace: F
     return await _delete(request, namespace)
 
 
-async def _decode_upload(service: Service, body: bytearray) -> UploadBody:
+async def _stored(service: Service, quarry: Engine, name: str, received: list[bytearray]) -> int:
+    """Decode and store the one body of `received`; distinct ids written.
+
+    Large bodies are decoded by the thread that stores them, for memory goes back to the arena of the thread that took
+    it. Nothing here holds what the step before made: not the body beside the rows, nor the documents beside both.
+    """
+    size = len(received[0])
     try:
-        if len(body) < LARGE:
-            return decode_body(_uploads, body)
-        return await service.write(lambda: decode_body(_uploads, body))
+        if size < LARGE:
+            decoded_here = [_decode_upload(received.pop())]
+            return await service.write(lambda: _upsert(quarry, name, decoded_here.pop()))
+        return await service.write(lambda: _upsert(quarry, name, _decode_upload(received.pop())))
     finally:
-        service.uploads.free(len(body))
+        service.uploads.free(size)
+
+
+def _decode_upload(body: bytearray) -> UploadBody:
+    upload = decode_body(_uploads, body)
+    if len(upload.documents) > MAX_DOCUMENTS:
+        message = f"A request holds at most {MAX_DOCUMENTS:,} documents, not {len(upload.documents):,}."
+        raise ApiError("too_many_documents", message, path="documents")
+    return upload
+
+
+def _upsert(quarry: Engine, name: str, upload: UploadBody) -> int:
+    return quarry.upsert(name, _given_away(upload.documents), upload.schema)
+
+
+def _given_away(documents: list[Any]) -> Iterator[Any]:
+    """Each document in turn, held by the engine alone from then on: it lets go of what it has turned into rows."""
+    documents.reverse()
+    while documents:
+        yield documents.pop()
 
 
 async def _delete(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -14,32 +15,46 @@ from engine.model.hits import Vectors
 from engine.settings import PassageSettings
 from engine.text.passages import passages
 
+EMBEDDED_AT_ONCE = 1_024
+"""Passages. Their texts with headers, and what an embedder makes of them on the way, are in memory for so many only."""
+
 
 def derive(
-    documents: Sequence[CheckedDocument],
+    documents: list[CheckedDocument],
     searchable: Sequence[str],
     embedder: Embedder,
     settings: PassageSettings,
 ) -> tuple[list[DocumentWrite], Vectors]:
-    """Cut and embed `documents`.
+    """Cut and embed `documents`, and empty the list: what was cut need not stay in memory beside its passages.
 
     Returns:
         One write a document, and the vectors of all passages in order, shape ``(passages, dimension)``.
     """
-    writes = [
-        DocumentWrite(
-            id=document.id,
-            root_id=document.root_id,
-            body=document.body,
-            values=document.values,
-            passages=passages(document.document, searchable, settings),
-        )
-        for document in documents
-    ]
-    texts = [indexed_text(draft) for write in writes for draft in write.passages]
-    if not texts:
-        return writes, np.empty((0, embedder.dimension), np.float32)
-    return writes, embedder.embed_passages(texts)
+    writes: list[DocumentWrite] = []
+    documents.reverse()
+    while documents:
+        writes.append(_cut(documents.pop(), searchable, settings))
+    return writes, _embedded(writes, embedder)
+
+
+def _cut(document: CheckedDocument, searchable: Sequence[str], settings: PassageSettings) -> DocumentWrite:
+    return DocumentWrite(
+        id=document.id,
+        root_id=document.root_id,
+        body=document.body,
+        values=document.values,
+        passages=passages(document.document, searchable, settings),
+    )
+
+
+def _embedded(writes: Sequence[DocumentWrite], embedder: Embedder) -> Vectors:
+    vectors = np.empty((sum(len(write.passages) for write in writes), embedder.dimension), np.float32)
+    drafts = (draft for write in writes for draft in write.passages)
+    at = 0
+    while texts := [indexed_text(draft) for draft in islice(drafts, EMBEDDED_AT_ONCE)]:
+        vectors[at : at + len(texts)] = embedder.embed_passages(texts)
+        at += len(texts)
+    return vectors
 
 
 def indexed_text(draft: PassageDraft) -> str:

@@ -61,8 +61,9 @@ class Ingest:
                 raise InvalidRequest("`documents` is empty and there is no such namespace yet.", path="documents")
             offset = 0
             for batch in _chain(first, batches):
+                size = len(batch)
                 written += self._upsert_batch(company, name, batch, raw_schema, offset)
-                offset += len(batch)
+                offset += size
             return written
 
     def reindex(self, namespace: Namespace) -> int:
@@ -105,16 +106,18 @@ class Ingest:
         self,
         company: Company,
         name: str,
-        batch: Sequence[DocumentBody],
+        batch: list[DocumentBody],
         raw_schema: Mapping[str, Any] | None,
         offset: int,
     ) -> int:
+        """Distinct ids written. The list is emptied on the way, so that documents are not held beside their rows."""
         existing = self._catalog.find(company.id, name)
         if existing is not None:
             check_embedder(existing, self._embedder.name, self._embedder.dimension)
         patch = decode_schema(raw_schema or {})
         current = existing.schema if existing else Schema()
         schema, checked = plan_upload(current, patch, batch, start=offset)
+        batch.clear()
         searched = schema.searchable()
         with timed(self._observer, "derive"):
             writes, vectors = derive(checked, searched, self._embedder, self._settings.passages)
@@ -135,8 +138,8 @@ class Ingest:
                 self._catalog.drop_namespace(namespace.id)
             raise
         self._catalog.update_schema(namespace.id, schema)
-        self._observer.count("documents_written", len(checked))
-        return len(checked)
+        self._observer.count("documents_written", len(writes))
+        return len(writes)
 
     def _derivation_differs(self, namespace: Namespace, schema: Schema) -> bool:
         """Whether documents already stored must be cut anew: another set of their attributes is searched now."""
