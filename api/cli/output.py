@@ -57,8 +57,7 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
         try:
             return command(*args, **kwargs)
         except (QuarryError, UnreadableFile, SettingsError) as error:
-            code = f" ({error.code})" if isinstance(error, QuarryError) else ""
-            click.echo(f"quarry: {error}{code}", err=True)
+            click.echo(f"quarry: {error}{_where(error)}", err=True)
             sys.exit(FAILED)
         except BrokenPipeError:
             # The reader of a pipe went away, as `head` does.
@@ -66,3 +65,10 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
             sys.exit(FAILED)
 
     return run
+
+
+def _where(error: Exception) -> str:
+    """The code of an error and what in the input it speaks of, as the end of its line."""
+    if not isinstance(error, QuarryError):
+        return ""
+    return f" ({error.code} at {error.path})" if error.path else f" ({error.code})"

@@ -70,9 +70,10 @@ def test_namespaces_are_listed_with_sizes(notes: Path) -> None:
     [
         (["get", "notes", "9"], 1, "document_not_found"),
         (["search", "nothing", "x"], 1, "namespace_not_found"),
-        (["search", "notes", "x", "--filter", '{"colour": 1}'], 1, "unknown_attribute"),
+        (["search", "notes", "x", "--filter", '{"colour": 1}'], 1, "unknown_attribute at filters.colour"),
         (["search", "notes", "x", "--filter", "{"], 2, "not a JSON object"),
         (["ingest", "notes", "missing.jsonl"], 1, "no such file"),
+        (["ingest", "notes", ".", "--schema", '{"made": {"type": "date"}}'], 1, "invalid_schema at schema.made.type"),
         (["delete", "notes"], 2, "Give document ids"),
         (["nonsense"], 2, "No such command"),
     ],
