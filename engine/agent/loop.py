@@ -114,6 +114,7 @@ class Turn:
             state.question,
             rarity=await self._in_pool(self._retrieval.rarity, everything_asked(state.question)),
             filterable=corpus.schema.filterable(),
+            documents=corpus.documents,
         )
         with timed(self._observer, "plan"):
             plan = await self._steps.planner.plan(state.question, corpus)

@@ -95,6 +95,7 @@ class Question(msgspec.Struct, frozen=True):
         narrowing: what earlier clarifications settled, as filter JSON; None for nothing.
         rarity: IDF in the namespace of the index's terms of everything asked so far; empty where it is not known.
         filterable: attributes that a filter may name.
+        documents: how many the search may see; 0 where it is not known.
     """
 
     request: SearchRequest
@@ -103,6 +104,7 @@ class Question(msgspec.Struct, frozen=True):
     narrowing: Mapping[str, Any] | None = None
     rarity: Mapping[str, float] = {}
     filterable: tuple[str, ...] = ()
+    documents: int = 0
 
 
 class Block(msgspec.Struct, frozen=True):

@@ -9,37 +9,51 @@ from typing import Literal
 from engine.agent.offline.coverage import terms_in
 from engine.agent.offline.words import FUNCTION_WORDS, words
 
-Relation = Literal["same", "other", "none"]
+Relation = Literal["repeated", "same", "other", "none"]
 
-SAME, ABOUT = 0.6, 0.45
-"""Shared rarity, as a share of the shorter sentence's, from which two sentences say the same or speak of the same."""
+REPEATED, SAME, OTHER, DENIED = 0.8, 0.6, 0.5, 0.6
+"""Shared rarity, as a share of both sentences' together (Jaccard), from which one repeats the other, says the same,
+gives another figure, or denies it. Less proves nothing: two sentences about one trial share its names.
+"""
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|cannot|denie[sd]|deny|refuse[sd]?|reject(?:s|ed)?|\w+n['’]t)\b",
     re.IGNORECASE,
 )
-_FIGURE = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)\s*(?P<unit>%|[^\W\d_]{3,})")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_FIGURE = re.compile(r"(?P<sign>[$€£]?)\s?(?P<number>\d+(?:[.,]\d+)*)\s*(?P<unit>%|per ?cent|[^\W\d_]{3,})?")
+_YEAR = re.compile(r"(?<![\w.,$€£])(?:1[5-9]|20)\d\d(?![\w%]|[.,]\d)")
+_DAY = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d{1,2}\b|\b\d{1,2}\s+(?:jan|feb|mar|apr|may|jun"
+    r"|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
+    re.IGNORECASE,
+)
+_LEAST = 3
+"""Terms that two sentences must share."""
 
 
 def relation(first: str, second: str, rarity: Mapping[str, float]) -> Relation:
-    """How `second` stands to `first`; "none" unless words they share say that both speak of one thing.
+    """How `second` stands to `first`; "none" unless they are nearly one sentence.
 
-    Figures of one unit that differ, or a negation on one side only, make "other".
+    A figure of one unit that differs, or a negation on one side only, makes "other"; not where they speak of different
+    times, since what held in one year is not contradicted by another.
 
     Args:
         rarity: IDF of terms in the collection; a term without one counts 1.
 
-    >>> relation("The tower is 300 metres tall.", "The tower is 324 metres tall.", {})
+    >>> relation("The tower in Lund is 300 metres tall.", "The tower in Lund is 324 metres tall.", {})
     'other'
     """
     a, b = _content(first), _content(second)
-    if not a or not b:
+    shared = _mass(a & b, rarity) / max(1e-9, _mass(a | b, rarity))
+    if shared < OTHER or len(a & b) < _LEAST or _times(first) != _times(second):
         return "none"
-    shared = _mass(a & b, rarity) / max(1e-9, min(_mass(a, rarity), _mass(b, rarity)))
-    if shared < ABOUT or len(a & b) < 2:
-        return "none"
-    if _figures_differ(first, second) or bool(_NEGATION.search(first)) != bool(_NEGATION.search(second)):
+    if bool(_NEGATION.search(first)) != bool(_NEGATION.search(second)):
+        return "other" if shared >= DENIED and _numbers(first) == _numbers(second) else "none"
+    if _figures_differ(first, second):
         return "other"
-    return "same" if shared >= SAME and _figures(first) == _figures(second) else "none"
+    if shared < SAME or _numbers(first) != _numbers(second):
+        return "none"
+    return "repeated" if shared >= REPEATED else "same"
 
 
 def _mass(terms: frozenset[str], rarity: Mapping[str, float]) -> float:
@@ -47,15 +61,31 @@ def _mass(terms: frozenset[str], rarity: Mapping[str, float]) -> float:
 
 
 def _content(text: str) -> frozenset[str]:
+    """Terms with content but for numbers, which are compared by themselves."""
     function = {term for word in words(text) if word in FUNCTION_WORDS for term in terms_in(word)}
-    return terms_in(text) - function
+    return frozenset(term for term in terms_in(text) - function if not term[0].isdigit())
 
 
-def _figures(text: str) -> set[tuple[str, str]]:
-    return {(m["number"].replace(",", ""), m["unit"].casefold()) for m in _FIGURE.finditer(text)}
+def _times(text: str) -> set[str]:
+    return {match.group().casefold() for form in (_YEAR, _DAY) for match in form.finditer(text)}
+
+
+def _numbers(text: str) -> set[str]:
+    return {number.replace(",", "") for number in _NUMBER.findall(text)}
+
+
+def _figures(text: str) -> dict[str, set[str]]:
+    """Unit → numbers with it."""
+    found: dict[str, set[str]] = {}
+    for match in _FIGURE.finditer(text):
+        unit = (match["sign"] + (match["unit"] or "")).casefold()
+        if unit:
+            found.setdefault(unit, set()).add(match["number"].replace(",", ""))
+    return found
 
 
 def _figures_differ(first: str, second: str) -> bool:
+    """Whether one unit has one number here and another there, and no other figure differs."""
     a, b = _figures(first), _figures(second)
-    units = {unit for _, unit in a} & {unit for _, unit in b}
-    return any({n for n, u in a if u == unit}.isdisjoint(n for n, u in b if u == unit) for unit in units)
+    differing = [unit for unit in a.keys() & b.keys() if a[unit] != b[unit]]
+    return len(differing) == 1 and all(len(side[differing[0]]) == 1 for side in (a, b))

@@ -5,27 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import log1p, sqrt
+from math import log1p
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
+from engine.agent.offline.asked_terms import AskedTerms, asked_terms
+from engine.agent.offline.kinds import wanted
+from engine.agent.offline.likeness import Likeness
 from engine.agent.offline.names import names_in
-from engine.agent.offline.words import FRAME_WORDS, FUNCTION_WORDS
+from engine.agent.offline.question_words import without_content
 from engine.agent.steps import ReadingPassage
-from engine.lexical.analyzer import query_terms
+from engine.lexical.analyzer import DEFAULT_LANGUAGE, query_terms
 
-SENTENCES_OF = 12
-"""Passages, best first, whose single sentences are looked at."""
-
-SOFT = 0.3
-"""Weight of a term that only says what kind of answer is wanted."""
+SENTENCES_OF = 8
+"""Passages, best first, whose single sentences, and words of like meaning, are looked at."""
 UNSEEN = 20
 """Passages without any of the words that are counted in where the collection's own counts are not known."""
-_KIND = re.compile(r"\b(?:how|which|what|whose)\s+(\w+)", re.IGNORECASE)
-_REQUESTS = (
-    "tell give find explain describe list show know summarise summarize summary overview please want need look looking"
-    " search information info detail details question help understand learn talk say says said about"
-)
+HARDLY = 0.3
+"""Share of a name below which it counts as absent."""
+_WORD = re.compile(r"[^\W_]+")
+
+Shares = npt.NDArray[np.float64]
 
 
 class Coverage(msgspec.Struct, frozen=True):
@@ -33,12 +35,14 @@ class Coverage(msgspec.Struct, frozen=True):
 
     Attributes:
         terms: how many different terms with content the question has; one that only says what kind of answer is wanted
-            counts `SOFT`.
+            counts less.
         passage: share that the best passage holds, its header and attributes included.
         sentence: share that the best single sentence holds together with its header.
         names: mean over the proper names and figures of the question, each by the passage that holds most of it and
             weighted like its terms; 1.0 without names.
         absent: names of which no passage holds anything, as the question writes them.
+        kind: 1 where the best sentence shows the kind of thing that is asked for (a figure, a time, a name), -1 where
+            it does not, 0 where anything may answer.
     """
 
     terms: float
@@ -46,53 +50,91 @@ class Coverage(msgspec.Struct, frozen=True):
     sentence: float
     names: float
     absent: tuple[str, ...]
+    kind: int = 0
 
 
-def coverage_of(asked: str, passages: Sequence[ReadingPassage], rarity: Mapping[str, float]) -> Coverage:
+class _Text(msgspec.Struct, frozen=True):
+    terms: frozenset[str]
+    words: frozenset[str]
+    text: str
+
+
+def coverage_of(
+    asked: str,
+    passages: Sequence[ReadingPassage],
+    rarity: Mapping[str, float],
+    *,
+    documents: int = 0,
+    likeness: Likeness | None = None,
+) -> Coverage:
     """Coverage of `asked` by `passages`, best first.
 
     Args:
-        rarity: IDF of the terms in the collection; where a term is not in it, it is counted over `passages`.
+        rarity: idf of terms in the collection.
+        documents: see `asked_terms`.
+        likeness: counts words of like meaning; None counts the same words only.
     """
-    held = [terms_in(shown_text(p)) for p in passages]
-    soft = kinds_of_answer(asked)
-    weights = {
-        term: sqrt(weight) * (SOFT if term in soft else 1.0) for term, weight in weights_of(asked, rarity, held).items()
-    }
-    total = sum(weights.values())
-    if total <= 0 or not held:
+    terms = asked_terms(asked, rarity, documents)
+    if not passages or terms.total <= 0:
         return Coverage(0.0, 0.0, 0.0, 0.0, ())
-    sentences = [
-        terms_in(block.text) | terms_in(p.passage.header) for p in passages[:SENTENCES_OF] for block in p.blocks
-    ]
-    names, absent = _names(asked, weights, held)
+    near, far = passages[:SENTENCES_OF], passages[SENTENCES_OF:]
+    sentences: list[_Text] = []
+    wholes: list[_Text] = []
+    for passage in near:
+        header = _text(passage.passage.header, terms)
+        read = [_text(block.text, terms) for block in passage.blocks]
+        sentences += [_joined(block.text, block, header) for block in read]
+        wholes.append(_joined("", header, _text(_attributes(passage), terms), *read))
+    shares = _shares(terms, [*wholes, *sentences], likeness)
+    weights = np.asarray([term.weight for term in terms.terms])
+    of_passages = np.concatenate([shares[: len(wholes)], _shares(terms, [_text(shown_text(p), terms) for p in far])])
+    of_sentences = shares[len(wholes) :] @ weights
+    best = sentences[int(of_sentences.argmax())].text if sentences else ""
+    names, absent = _names(asked, terms, of_passages)
+    shown_by = wanted(asked)
     return Coverage(
-        terms=sum(SOFT if term in soft else 1.0 for term in weights),
-        passage=max(_mass(weights, terms) for terms in held) / total,
-        sentence=max((_mass(weights, terms) for terms in sentences), default=0.0) / total,
+        terms=sum(term.share for term in terms.terms),
+        passage=float((of_passages @ weights).max()) / terms.total,
+        sentence=float(of_sentences.max()) / terms.total if sentences else 0.0,
         names=names,
         absent=absent,
+        kind=0 if shown_by is None else 1 if shown_by.search(best) else -1,
     )
 
 
-def kinds_of_answer(asked: str) -> frozenset[str]:
-    """Terms that say what kind of answer is wanted: "how **long**", "which **city**"; an answer seldom repeats them."""
-    named = frozenset(term for name in names_in(asked) for term in terms_in(name))
-    return frozenset(term for match in _KIND.finditer(asked) for term in query_terms(match[1])) - named
+def _text(text: str, terms: AskedTerms) -> _Text:
+    return _Text(terms.read(text), words_in(text), text)
 
 
-def _names(asked: str, weights: Mapping[str, float], held: Sequence[frozenset[str]]) -> tuple[float, tuple[str, ...]]:
+def _joined(text: str, *parts: _Text) -> _Text:
+    none = frozenset[str]()
+    return _Text(none.union(*(part.terms for part in parts)), none.union(*(part.words for part in parts)), text)
+
+
+def _shares(terms: AskedTerms, texts: Sequence[_Text], likeness: Likeness | None = None) -> Shares:
+    """How far each text holds each term, shape ``(len(texts), len(terms))``, in [0, 1]."""
+    held = np.zeros((len(texts), len(terms.terms)))
+    for row, text in zip(held, texts, strict=True):
+        row[:] = [bool(term.forms & text.terms) for term in terms.terms]
+    if likeness is not None and not held.all():
+        held = np.maximum(held, likeness.credits([term.word for term in terms.terms], [text.words for text in texts]))
+    return held
+
+
+def _names(asked: str, terms: AskedTerms, held: Shares) -> tuple[float, tuple[str, ...]]:
     found = weighed = 0.0
     absent: list[str] = []
     for name in names_in(asked):
-        own = {term: weights[term] for term in query_terms(name) if term in weights}
-        mass = sum(own.values())
+        named = frozenset(query_terms(name, terms.languages))
+        own = [number for number, term in enumerate(terms.terms) if term.forms & named]
+        weights = np.asarray([terms.terms[number].weight for number in own])
+        mass = float(weights.sum())
         if mass <= 0:
             continue
-        best = max(_mass(own, terms) for terms in held)
+        best = float((held[:, own] @ weights).max())
         found += best
         weighed += mass
-        if best == 0:
+        if best < HARDLY * mass:
             absent.append(name)
     return (found / weighed if weighed else 1.0), tuple(absent)
 
@@ -100,7 +142,7 @@ def _names(asked: str, weights: Mapping[str, float], held: Sequence[frozenset[st
 def weights_of(text: str, rarity: Mapping[str, float], held: Sequence[frozenset[str]]) -> dict[str, float]:
     """Term → IDF, for the terms of `text` that have content; all of them when none has."""
     terms = list(dict.fromkeys(query_terms(text)))
-    kept = [term for term in terms if term not in NO_CONTENT] or terms
+    kept = [term for term in terms if term not in without_content(DEFAULT_LANGUAGE)] or terms
     return {term: rarity[term] if term in rarity else _counted(term, held) for term in kept}
 
 
@@ -110,14 +152,13 @@ def _counted(term: str, held: Sequence[frozenset[str]]) -> float:
     return log1p((total - frequency + 0.5) / (frequency + 0.5))
 
 
-def _mass(weights: Mapping[str, float], terms: frozenset[str]) -> float:
-    return sum(weight for term, weight in weights.items() if term in terms)
-
-
 def shown_text(passage: ReadingPassage) -> str:
     """Everything that a reader sees of a passage: header, text and short attributes."""
-    attributes = " ".join(str(value) for value in passage.attributes.values())
-    return f"{passage.passage.header} {passage.passage.text} {attributes}"
+    return f"{passage.passage.header} {passage.passage.text} {_attributes(passage)}"
+
+
+def _attributes(passage: ReadingPassage) -> str:
+    return " ".join(str(value) for value in passage.attributes.values())
 
 
 @lru_cache(maxsize=4_096)
@@ -126,5 +167,7 @@ def terms_in(text: str) -> frozenset[str]:
     return frozenset(query_terms(text))
 
 
-NO_CONTENT = frozenset(query_terms(" ".join([*sorted(FUNCTION_WORDS | FRAME_WORDS), _REQUESTS]))) | FUNCTION_WORDS
-"""Terms that say nothing of a subject: function words, and words by which a question speaks of its sources or asks."""
+@lru_cache(maxsize=4_096)
+def words_in(text: str) -> frozenset[str]:
+    """The words of a text, lower case."""
+    return frozenset(_WORD.findall(text.lower()))

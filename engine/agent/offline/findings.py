@@ -17,103 +17,154 @@ MAX_LABEL = 100
 MAX_SENTENCE = 400
 """Characters above which a shorter sentence is preferred."""
 MIN_SENTENCE = 15
-IN_HEADER = 0.35
+IN_HEADER = 0.5
 """What a term counts that only the header holds, as a share of one in the sentence."""
 WANTED = 1.15
 """Factor on a sentence that holds the kind of thing that the question asks for: a figure, a time, a name."""
+PLACE = 0.5
+"""What the rank of its passage adds to a sentence, at most, as a share of its own score."""
 HEADER_SEPARATOR = " · "
 _WORDS = re.compile(r"\w")
 _ENDS = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 _LEANING = re.compile(
     r"^\W*(?:he|she|it|they|his|her|its|their|this|that|these|those|there|here|but|and|so|or|then|however|also|instead"
-    r"|meanwhile|both|such|another|the (?:same|latter|former))\b",
+    r"|meanwhile|both|such|another|yes|no|the (?:same|latter|former))\b",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"^\W*(?:he|she|it|they|his|her|its|their|this|that|these|those|both|the (?:same|latter|former))\b", re.IGNORECASE
+)
+_BOILERPLATE = re.compile(
+    r"\b(?:sign(?:ing)? up (?:for|to)|subscrib(?:e|ing) (?:to|now|here|today)|newsletters?|(?:click|tap)(?:ing)? here"
+    r"|read more|learn more at|follow us|all rights reserved|cookie policy|privacy policy|terms of (?:use|service)"
+    r"|advertisements?|share this|(?:image|photo)(?: credit)?s?:|photo by|affiliate (?:links?|commission)"
+    r"|this article (?:was|is|has been) (?:originally|first|updated)|originally (?:appeared|published) (?:on|in|at)"
+    r"|contributed to this (?:report|story|article))\b|©|(?-i:^\W*B[Yy] [A-Z][\w.'’-]+ [A-Z])",
     re.IGNORECASE,
 )
 _PAIRS = (("“", "”"), ("«", "»"), ("(", ")"), ("[", "]"))
 _NUMBER = re.compile(r"\d+")
-_AMOUNT = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|hundred|thousand|million|billion|half"
-    r"|daily|weekly|monthly|yearly)\b",
-    re.IGNORECASE,
-)
-_TIME = re.compile(
-    r"\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday"
-    r"|wednesday|thursday|friday|saturday|sunday|century|noon|midnight|o'clock|today|yesterday|spring|summer|autumn|winter)\b",
-    re.IGNORECASE,
-)
-_PERSON = re.compile(r"(?<=\s)[^\W\d_a-z]\w+")
-_KINDS = (
-    (
-        re.compile(r"\bhow (?:many|much|long|often|old|far|tall|big|large|high|deep|wide|heavy|fast)\b", re.IGNORECASE),
-        _AMOUNT,
-    ),
-    (re.compile(r"\b(?:when|what (?:year|date|time|day|month))\b", re.IGNORECASE), _TIME),
-    (re.compile(r"^\W*who\b", re.IGNORECASE), _PERSON),
-)
+_CODE = re.compile(r"[_.()=*`<>/\\]\w|\w[_(=*`<>/\\]")
 
 
 class Sentence(msgspec.Struct, frozen=True):
     """A sentence of a document that may speak for it.
 
     Attributes:
-        score: rarity of the asked terms that it holds, lowered where it does not read well alone.
+        text: as it is shown; a sentence that says "he" or "this" comes with the one before it.
+        score: what it says of what is asked, lowered where it does not read well alone.
+        share: weight of the asked terms that it holds, its header's counted less, as a share of all, in [0, 1].
+        terms: its own.
+        about: its own and its header's.
     """
 
     text: str
     block_id: str
     document_id: str
     score: float
+    share: float
     terms: frozenset[str]
+    about: frozenset[str]
 
 
-def wanted(asked: str) -> re.Pattern[str] | None:
-    """What a sentence shows that gives the kind of answer asked for; None where anything may."""
-    return next((shown for question, shown in _KINDS if question.search(asked)), None)
+class _Read(msgspec.Struct, frozen=True):
+    shown: str
+    block_id: str
+    document_id: str
+    terms: frozenset[str]
+    header: frozenset[str]
+    factor: float
+    figure: str
+
+
+class Spoken:
+    """The sentences of a document's chosen blocks, read once and scored against one target after another.
+
+    Args:
+        evidence: of one document or several.
+        best: the highest score of any passage, for what the rank of a passage adds.
+    """
+
+    def __init__(self, evidence: Sequence[Evidence], best: float = 0.0) -> None:
+        top = max([best, *(e.passage.score for e in evidence)]) or 1.0
+        self._read = [one for e in evidence for one in _read(e, 1.0 + PLACE * e.passage.score / top)]
+
+    def towards(self, weights: Mapping[str, float], shows: re.Pattern[str] | None = None) -> list[Sentence]:
+        """The most telling first; ties in reading order.
+
+        Args:
+            weights: of the terms that are asked for.
+            shows: what gives the kind of answer that is asked for; None where anything may.
+        """
+        total = sum(weights.values()) or 1.0
+        found: list[Sentence] = []
+        for one in self._read:
+            said = sum(
+                weight * (1.0 if term in one.terms else IN_HEADER)
+                for term, weight in weights.items()
+                if term in one.terms or term in one.header
+            )
+            kind = WANTED if shows is not None and shows.search(one.figure) else 1.0
+            found.append(
+                Sentence(
+                    one.shown,
+                    one.block_id,
+                    one.document_id,
+                    (said * kind + 0.01) * one.factor,
+                    said / total,
+                    one.terms,
+                    one.terms | one.header,
+                )
+            )
+        return sorted(found, key=lambda s: -s.score)
 
 
 def sentences_of(
     evidence: Sequence[Evidence], weights: Mapping[str, float], shows: re.Pattern[str] | None = None
 ) -> list[Sentence]:
-    """The sentences of the evidence's blocks, the most telling first; ties in reading order.
+    """See `Spoken.towards`."""
+    return Spoken(evidence).towards(weights, shows)
+
+
+def _read(held: Evidence, place: float) -> list[_Read]:
+    chosen = set(held.block_ids)
+    header = terms_in(held.passage.passage.header)
+    found: list[_Read] = []
+    before, before_id = "", ""
+    for block in held.passage.blocks:
+        if block.id not in chosen:
+            before = ""
+            continue
+        # A block may hold a heading or a short sentence beside the one that tells.
+        for span in sentences(block.text):
+            text = block.text[span.start : span.end]
+            if not _WORDS.search(text):
+                continue
+            shown, factor = tidy(text), readability(text)
+            brings = bool(before) and _PRONOUN.match(text) is not None and readability(before) >= 0.8
+            if brings and len(before) + len(text) <= MAX_SENTENCE and before_id:
+                shown, factor = f"{tidy(before)} {shown}", readability(text.lstrip(), is_led=True)
+            found.append(
+                _Read(
+                    shown,
+                    block.id,
+                    held.passage.passage.document_id,
+                    terms_in(text),
+                    header,
+                    factor * place,
+                    text,
+                )
+            )
+            before, before_id = text, block.id
+    return found
+
+
+def readability(text: str, *, is_led: bool = False) -> float:
+    """Factor in (0, 1]: how well a sentence reads where it stands alone.
 
     Args:
-        weights: of the terms that are asked for.
-        shows: see `wanted`.
+        is_led: the sentence before it stands in front of it.
     """
-    found: list[Sentence] = []
-    for held in evidence:
-        chosen = set(held.block_ids)
-        header = terms_in(held.passage.passage.header)
-        for block in held.passage.blocks:
-            if block.id not in chosen:
-                continue
-            # A block may hold a heading or a short sentence beside the one that tells.
-            for span in sentences(block.text):
-                text = block.text[span.start : span.end]
-                if not _WORDS.search(text):
-                    continue
-                terms = terms_in(text)
-                mass = sum(
-                    weight * (1.0 if term in terms else IN_HEADER)
-                    for term, weight in weights.items()
-                    if term in terms or term in header
-                )
-                if shows is not None and shows.search(text):
-                    mass *= WANTED
-                found.append(
-                    Sentence(
-                        tidy(text),
-                        block.id,
-                        held.passage.passage.document_id,
-                        (mass + 0.01) * readability(text),
-                        terms,
-                    )
-                )
-    return sorted(found, key=lambda s: -s.score)
-
-
-def readability(text: str) -> float:
-    """Factor in (0, 1]: how well a sentence reads where it stands alone."""
     text = " ".join(text.split())
     factor = 1.0
     if not _ENDS.search(text):
@@ -121,10 +172,12 @@ def readability(text: str) -> float:
     if text.endswith("?"):
         factor *= 0.6
     first = next((c for c in text if c.isalnum()), "")
-    if first.islower():
+    if first.islower() and not _is_spelled_small(text):
         factor *= 0.6
-    if _LEANING.match(text):
+    if _LEANING.match(text) and not is_led:
         factor *= 0.8
+    if _BOILERPLATE.search(text):
+        factor *= 0.3
     if len(text) > MAX_SENTENCE:
         factor *= max(0.4, MAX_SENTENCE / len(text))
     if len(text) < MIN_SENTENCE:
@@ -145,23 +198,24 @@ def tidy(text: str) -> str:
     if text.count('"') % 2:
         text = text.replace('"', "")
     text = text.strip(" -–—•*·|:;,")
+    if text[:1] == "(" and text[-1:] == ")" and text.count("(") == 1:
+        text = text[1:-1].strip()
     if text and not _ENDS.search(text):
         text += "."
     return text[:1].upper() + text[1:] if not _is_spelled_small(text) else text
 
 
 def _is_spelled_small(text: str) -> bool:
-    """Whether the first word is a name with a capital inside, such as ``iPhone``."""
+    """Whether the first word is a name with a capital inside, such as ``iPhone``, or code, such as ``dump(value)``."""
     first = text.split(" ", 1)[0]
-    return any(c.isupper() for c in first[1:])
+    return any(c.isupper() for c in first[1:]) or _CODE.search(first) is not None
 
 
 def label_of(passage: ReadingPassage, question: Question, asked: str) -> str:
     """What to call a document: the value that the question names, such as its source, else its title; may be empty."""
-    said = folded(asked)
     for name in question.filterable:
         value = passage.attributes.get(name)
-        if isinstance(value, str) and len(value) > 2 and (named := _named(value, said)):
+        if isinstance(value, str) and len(value) > 2 and (named := _named(value, asked)):
             return named if len(named) <= MAX_LABEL else ""
     return title_of(passage)
 
@@ -172,16 +226,23 @@ def title_of(passage: ReadingPassage) -> str:
     return title if len(title) <= MAX_LABEL and len(title.split()) > 0 else ""
 
 
-def _named(value: str, said: str) -> str:
-    """The longest part of `value` that `said` names: the whole, or what stands before a separator."""
+def _named(value: str, asked: str) -> str:
+    """The longest part of `value` that `asked` names: the whole, or what stands before a separator.
+
+    A value without a capital is a word like any other: "class", "function" and "create" name nothing.
+    """
     for part in (value, re.split(r"\s+[|/·–—-]\s+", value, maxsplit=1)[0]):
-        if re.search(rf"(?<!\w){re.escape(folded(part))}(?!\w)", said):
+        if any(c.isupper() for c in part) and re.search(rf"(?<!\w){re.escape(folded(part))}(?!\w)", folded(asked)):
             return part
     return ""
 
 
-def labelled(label: str, sentence: str, excerpts: str) -> str:
-    """``label: sentence``, where the label adds something and says no number or quotation that the excerpts do not."""
+def labelled(label: str, sentence: str, excerpts: str, aside: str = "") -> str:
+    """``label: sentence``, where the label adds something and says no number or quotation that the excerpts do not.
+
+    Args:
+        aside: put between them, or in front, such as "likewise".
+    """
     fits = (
         label
         and folded(label) not in folded(sentence)
@@ -189,6 +250,6 @@ def labelled(label: str, sentence: str, excerpts: str) -> str:
         and all(number in excerpts for number in _NUMBER.findall(label))
     )
     if not fits:
-        return sentence
+        return f"{aside[:1].upper()}{aside[1:]}, {sentence}" if aside else sentence
     joint = " —" if label[-1] in ".?!…:" else ":"
-    return f"{label}{joint} {sentence}"
+    return f"{label}, {aside}: {sentence}" if aside else f"{label}{joint} {sentence}"

@@ -1,23 +1,29 @@
 """Whether the evidence answers, without a model: how much of the question's content it covers.
 
-The decision is a logistic model of shares of the question that the best passages hold (`Coverage`): rare terms and
-names weigh most, and a long question is never covered as fully as a short one, so its length counts in its favour.
-For the default embedder the similarity of the best passage counts too, which finds paraphrases; other embedders have
-cosines of another scale, and the model without similarity serves them. The weights were fitted on half of the questions
-of four public collections, with the unanswerable ones of MultiHop-RAG and questions put to the wrong collection as
-negatives; `benchmarks.answers` prints how they do on the other half, and the curve of refusals.
+The decision is a logistic model of what the best passages hold of the question (`Coverage`): rare terms and names weigh
+most, and a long question is never covered as fully as a short one, so its length counts in its favour. For the
+default embedder the similarity of the best passage counts too, and words of like meaning, which find paraphrases; other
+embedders have cosines of another scale, and the model without them serves those. Few documents leave little to choose
+from: a passage that fits among three of them is less likely to fit by chance than one among thousands.
+
+The weights are from ``benchmarks/judge_fit.py``, fitted on half of the questions of four public collections, put to the
+collection, to small parts of it with and without the document that answers, and to the wrong collection;
+`benchmarks.answers` prints how they do on the other half, and the curve of refusals.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import date
 from math import log1p
 
 import msgspec
 
 from engine.agent.offline.coverage import Coverage, coverage_of, terms_in, weights_of
+from engine.agent.offline.dates import dates_in
 from engine.agent.offline.followup import asked
+from engine.agent.offline.likeness import Likeness
 from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question, ReadingPassage
 from engine.embedding.protocol import Embedder
 
@@ -27,23 +33,32 @@ COVERED = 0.25
 """Share of a sub-question's content that the best passage must hold for it to count as covered."""
 SIMILAR_OF = 8
 """Passages, best first, whose similarity is looked at."""
+_ANY_DAY = date(2000, 1, 1)
+"""Only whether a name is a date matters here, not which day it means."""
 
 
 class Weights(msgspec.Struct, frozen=True):
-    """Of a logistic model: log-odds for each share, for the logarithm of the number of terms, and in the beginning."""
+    """Of a logistic model: log-odds for each value, and in the beginning.
+
+    Attributes:
+        length: of the logarithm of the number of terms.
+        few: of the inverse of the number of documents and one.
+    """
 
     passage: float
     sentence: float
     names: float
     length: float
     similarity: float
+    kind: float
+    few: float
     bias: float
 
 
-LEXICAL = Weights(passage=9.23, sentence=10.17, names=2.79, length=1.94, similarity=0.0, bias=-13.95)
+LEXICAL = Weights(passage=8.11, sentence=8.42, names=2.55, length=2.0, similarity=0.0, kind=0.69, few=5.0, bias=-13.38)
 CALIBRATED = {
     "wordllama-256-whitened": Weights(
-        passage=5.89, sentence=6.70, names=2.75, length=0.70, similarity=12.63, bias=-13.22
+        passage=5.82, sentence=5.39, names=2.82, length=1.02, similarity=10.52, kind=0.58, few=5.0, bias=-13.70
     )
 }
 """By the name of the embedder."""
@@ -59,6 +74,7 @@ class OfflineJudge:
     def __init__(self, embedder: Embedder | None = None) -> None:
         self._weights = CALIBRATED.get(embedder.name, LEXICAL) if embedder is not None else LEXICAL
         self._embedder = embedder if self._weights.similarity else None
+        self._likeness = Likeness(self._embedder) if self._embedder is not None else None
 
     async def judge(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]
@@ -77,8 +93,9 @@ class OfflineJudge:
         """Coverage of the question, and the log-odds that the evidence answers; larger is surer."""
         text = asked(question)
         passages = [e.passage for e in sorted(evidence, key=lambda e: -e.passage.score)]
-        coverage = coverage_of(text, passages, question.rarity)
-        return coverage, answerability(coverage, self._similarity(text, passages[:SIMILAR_OF]), self._weights)
+        coverage = coverage_of(text, passages, question.rarity, documents=question.documents, likeness=self._likeness)
+        similarity = self._similarity(text, passages[:SIMILAR_OF])
+        return coverage, answerability(coverage, similarity, question.documents, self._weights)
 
     def _similarity(self, text: str, passages: Sequence[ReadingPassage]) -> float:
         """Cosine of the question and its nearest passage, in [-1, 1]; 0.0 where it is not looked at."""
@@ -89,20 +106,26 @@ class OfflineJudge:
         return float((rows @ query).max())
 
 
-def answerability(coverage: Coverage, similarity: float = 0.0, weights: Weights = LEXICAL) -> float:
-    """Log-odds that passages with this coverage answer."""
+def answerability(coverage: Coverage, similarity: float = 0.0, documents: int = 0, weights: Weights = LEXICAL) -> float:
+    """Log-odds that passages with this coverage answer.
+
+    Args:
+        documents: that were searched; 0 where that is not known.
+    """
     return (
         weights.passage * coverage.passage
         + weights.sentence * coverage.sentence
         + weights.names * coverage.names
         + weights.length * log1p(coverage.terms)
         + weights.similarity * similarity
+        + weights.kind * coverage.kind
+        + (weights.few / (1 + documents) if documents else 0.0)
         + weights.bias
     )
 
 
 def _absent(coverage: Coverage) -> list[str]:
-    return [name for name in coverage.absent if any(c.isalpha() for c in name)][:3]
+    return [name for name in coverage.absent if any(c.isalpha() for c in name) and not dates_in(name, _ANY_DAY)][:3]
 
 
 def _uncovered(question: Question, plan: Plan, evidence: Sequence[Evidence]) -> list[str]:

@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from engine.agent.offline.asked_terms import asked_terms
 from engine.agent.offline.contrast import relation
-from engine.agent.offline.coverage import SOFT, kinds_of_answer, terms_in, weights_of
-from engine.agent.offline.findings import Sentence, label_of, labelled, sentences_of, wanted
+from engine.agent.offline.coverage import terms_in
+from engine.agent.offline.findings import Sentence, Spoken, label_of, labelled
 from engine.agent.offline.followup import asked
+from engine.agent.offline.kinds import wanted
+from engine.agent.offline.names import names_in
 from engine.agent.steps import AnswerDraft, Evidence, FindingDraft, Judgement, Plan, Question, SentenceDraft
 from engine.model.search import MAX_EXCERPTS, MAX_RESULTS
 
@@ -22,21 +25,29 @@ ALONE = 3
 """Sentences where the question has one part only."""
 WORTH = 0.3
 """Share of the best document's relevance below which a document is no result."""
+TELLS = 0.5
+"""Share of the best sentence's score from which another one is said beside it."""
+LEAST = 0.25
+"""Share of what a part asks that a sentence must hold to be said for it, but for the first of the answer."""
+SPOKEN = 0.7
+"""Factor on a document that had its say on another part."""
 _NO_VERDICT = "These sentences are taken from the documents as they stand; a yes or no is left to the reader."
+_FURTHER = "Further documents are less close to the question."
+_ASIDE = {"same": "likewise", "other": "by contrast"}
 
 
 class Contribution(msgspec.Struct, frozen=True):
     """One document that becomes a result.
 
     Attributes:
-        evidence: of its passages, best first.
-        block_ids: its excerpts to be.
+        spoken: the sentences of its excerpts to be.
+        block_ids: those excerpts.
         excerpts: their text, for what a label may say.
     """
 
     document_id: str
     label: str
-    evidence: tuple[Evidence, ...]
+    spoken: Spoken
     block_ids: tuple[str, ...]
     excerpts: str
 
@@ -53,14 +64,15 @@ class OfflineSynthesizer:
 def written(question: Question, plan: Plan, evidence: Sequence[Evidence], judgement: Judgement) -> AnswerDraft:
     """The draft; `evidence` is the most relevant first."""
     text = asked(question)
-    soft = kinds_of_answer(text)
-    held = [terms_in(e.passage.passage.text) for e in evidence]
-    weights = {
-        term: weight * (SOFT if term in soft else 1.0)
-        for term, weight in weights_of(text, question.rarity, held).items()
-    }
+    weights = _weights(text, question)
     documents = contributions(question, text, evidence)
-    sentences = _answer(question, plan, documents, weights, wanted(text))
+    answer = _Answer(question, documents, wanted(text))
+    parts = plan.sub_questions if len(plan.sub_questions) > 1 else ()
+    for target in [_part_weights(part.text, question, weights) for part in parts] or [weights]:
+        answer.say(target, PER_PART if parts else ALONE)
+    if plan.shape in ("yes_no", "comparison"):
+        answer.say_of_each(names_in(text), weights)
+    sentences = answer.sentences
     # What the answer says first is the first result; what it does not say follows by relevance.
     order = list(dict.fromkeys([*(n for s in sentences for n in s.findings), *range(len(documents))]))
     documents = [documents[n] for n in order]
@@ -80,6 +92,7 @@ def contributions(question: Question, text: str, evidence: Sequence[Evidence]) -
     for held in evidence:
         by_document.setdefault(held.passage.passage.document_id, []).append(held)
     best = max((e.relevance for e in evidence), default=0.0)
+    top = max((e.passage.score for e in evidence), default=0.0)
     found: list[Contribution] = []
     for document_id, held in by_document.items():
         if held[0].relevance < WORTH * best or len(found) == MAX_RESULTS:
@@ -87,11 +100,13 @@ def contributions(question: Question, text: str, evidence: Sequence[Evidence]) -
         blocks = excerpt_blocks(held)
         if blocks:
             by_id = {block.id: block.text for e in held for block in e.passage.blocks}
+            kept = set(blocks)
+            said = [msgspec.structs.replace(e, block_ids=tuple(b for b in e.block_ids if b in kept)) for e in held]
             found.append(
                 Contribution(
                     document_id,
                     label_of(held[0].passage, question, text),
-                    tuple(held),
+                    Spoken(said, top),
                     blocks,
                     " ".join(by_id[block_id] for block_id in blocks),
                 )
@@ -119,68 +134,93 @@ def excerpt_blocks(evidence: Sequence[Evidence]) -> tuple[str, ...]:
 
 
 def _finding(document: Contribution, weights: Mapping[str, float], shows: re.Pattern[str] | None) -> FindingDraft:
-    sentence = _sentences(document, weights, shows)[0]
+    sentence = document.spoken.towards(weights, shows)[0]
     return FindingDraft(
         labelled(document.label, sentence.text, document.excerpts), document.document_id, document.block_ids
     )
 
 
-def _sentences(document: Contribution, weights: Mapping[str, float], shows: re.Pattern[str] | None) -> list[Sentence]:
-    chosen = set(document.block_ids)
-    return [s for s in sentences_of(document.evidence, weights, shows) if s.block_id in chosen]
+class _Answer:
+    """Sentences as they come; none twice, and none from a document that had its say on a part.
 
+    Args:
+        shows: what gives the kind of answer that is asked for.
+    """
 
-def _answer(
-    question: Question,
-    plan: Plan,
-    documents: Sequence[Contribution],
-    weights: Mapping[str, float],
-    shows: re.Pattern[str] | None,
-) -> list[SentenceDraft]:
-    """Sentences in the order of the sub-questions; none twice, and none from a document that had its say on a part."""
-    parts = plan.sub_questions if len(plan.sub_questions) > 1 else ()
-    targets = [_part_weights(part.text, question, weights) for part in parts] or [dict(weights)]
-    room = PER_PART if parts else ALONE
-    out: list[SentenceDraft] = []
-    said: set[str] = set()
-    spoken: set[int] = set()
-    for target in targets:
-        ranked = sorted(
-            ((s, n) for n, document in enumerate(documents) for s in _sentences(document, target, shows)[:1]),
-            key=lambda held: (-held[0].score * (0.7 if held[1] in spoken else 1.0), held[1]),
-        )
-        told: list[Sentence] = []
-        for sentence, number in ranked:
-            if len(told) == room or len(out) == SENTENCES:
+    def __init__(self, question: Question, documents: Sequence[Contribution], shows: re.Pattern[str] | None) -> None:
+        self.sentences: list[SentenceDraft] = []
+        self._question = question
+        self._documents = documents
+        self._shows = shows
+        self._told: list[tuple[Sentence, int]] = []
+
+    def say(self, target: Mapping[str, float], room: int) -> None:
+        """Up to `room` sentences for one part, best first."""
+        best = 0.0
+        told = 0
+        for sentence, number in self._ranked(target):
+            if told == room or len(self.sentences) == SENTENCES:
                 break
-            if sentence.text.casefold() in said or (told and sentence.score < 0.5 * told[0].score):
+            if sentence.score < TELLS * best or (self._told and sentence.share < LEAST):
                 continue
-            out.append(SentenceDraft(_told(sentence, documents[number], told, question.rarity), (number,)))
-            said.add(sentence.text.casefold())
-            spoken.add(number)
-            told.append(sentence)
-    return out
+            told += self._say(sentence, number)
+            best = max(best, sentence.score)
+
+    def say_of_each(self, names: Sequence[str], target: Mapping[str, float]) -> None:
+        """A sentence of each thing that is set against another and that none of the sentences is about."""
+        for name in names:
+            terms = terms_in(name)
+            held = [s.about | terms_in(self._documents[n].label) for s, n in self._told]
+            if len(self.sentences) == SENTENCES or not terms or any(terms <= about for about in held):
+                continue
+            for sentence, number in self._ranked(target):
+                about = sentence.about | terms_in(self._documents[number].label)
+                if terms <= about and sentence.share >= LEAST:
+                    self._say(sentence, number)
+                    break
+
+    def _ranked(self, target: Mapping[str, float]) -> list[tuple[Sentence, int]]:
+        spoken = {number for _, number in self._told}
+        best = ((d.spoken.towards(target, self._shows)[:1], n) for n, d in enumerate(self._documents))
+        return sorted(
+            ((s, n) for found, n in best for s in found),
+            key=lambda held: (-held[0].score * (SPOKEN if held[1] in spoken else 1.0), held[1]),
+        )
+
+    def _say(self, sentence: Sentence, number: int) -> bool:
+        """Whether it was said; what another document has said is cited beside it instead."""
+        related = [
+            (relation(before.text, sentence.text, self._question.rarity), place)
+            for place, (before, _) in enumerate(self._told)
+        ]
+        repeats = next((place for kind, place in related if kind == "repeated"), None)
+        if repeats is not None:
+            said = self.sentences[repeats]
+            if number not in said.findings:
+                self.sentences[repeats] = msgspec.structs.replace(said, findings=(*said.findings, number))
+            return False
+        aside = ""
+        if related and self._told[-1][1] != number:
+            aside = _ASIDE.get(related[-1][0], "")
+        document = self._documents[number]
+        self.sentences.append(
+            SentenceDraft(labelled(document.label, sentence.text, document.excerpts, aside), (number,))
+        )
+        self._told.append((sentence, number))
+        return True
+
+
+def _weights(text: str, question: Question) -> dict[str, float]:
+    """Term → how much it says."""
+    asked_for = asked_terms(text, question.rarity, question.documents)
+    return {form: term.weight for term in asked_for.terms for form in term.forms}
 
 
 def _part_weights(text: str, question: Question, weights: Mapping[str, float]) -> dict[str, float]:
     """Weights for one sub-question: its own terms, and a little of the whole question's."""
-    own = weights_of(text, question.rarity, ())
     return {term: 0.2 * weight for term, weight in weights.items()} | {
-        term: min(weight, weights.get(term, weight)) for term, weight in own.items()
+        term: min(weight, weights.get(term, weight)) for term, weight in _weights(text, question).items()
     }
-
-
-def _told(sentence: Sentence, document: Contribution, before: Sequence[Sentence], rarity: Mapping[str, float]) -> str:
-    text = labelled(document.label, sentence.text, document.excerpts)
-    if not before or before[-1].document_id == sentence.document_id:
-        return text
-    match relation(before[-1].text, sentence.text, rarity):
-        case "same":
-            return f"Likewise, {text}"
-        case "other":
-            return f"By contrast, {text}"
-        case _:
-            return text
 
 
 def _further(text: str, documents: Sequence[Contribution], rest: Sequence[int]) -> list[SentenceDraft]:
@@ -191,6 +231,6 @@ def _further(text: str, documents: Sequence[Contribution], rest: Sequence[int]) 
         named = label and label in text and not any(c.isdigit() for c in label)
         groups.setdefault(label if named else "", []).append(number)
     return [
-        SentenceDraft(f"More from {label}." if label else "Other documents bear on this too.", tuple(numbers))
-        for label, numbers in sorted(groups.items(), key=lambda held: (not held[0], held[1]))
+        SentenceDraft(f"More from {label}." if label else _FURTHER, tuple(ns))
+        for label, ns in sorted(groups.items(), key=lambda held: (not held[0], held[1]))
     ]

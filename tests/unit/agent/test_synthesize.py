@@ -69,10 +69,16 @@ def test_figures_that_differ_are_set_against_each_other() -> None:
     assert [s.text.startswith("By contrast, ") for s in made.sentences[:2]] == [False, True]
 
 
-def test_a_source_that_says_the_same_is_said_to() -> None:
+def test_what_another_document_repeats_is_said_once_and_cites_both() -> None:
     other = passage(4, "In Spain, Acme sold 40 boats last year.", header="Spain")
     made = draft(question(SALES), plan(SALES), evidence(ACME, blocks_at=[0]), evidence(other))
-    assert made.sentences[1].text.startswith("Likewise, ")
+    assert [s.findings for s in made.sentences] == [(0, 1)]
+
+
+def test_a_source_that_says_nearly_the_same_is_said_to() -> None:
+    other = passage(4, "Acme sold 40 boats in Spain last year, its founder told reporters.", header="Fishing")
+    made = draft(question(SALES), plan(SALES), evidence(ACME, blocks_at=[0]), evidence(other))
+    assert made.sentences[1].text.startswith("Fishing, likewise: Acme sold 40 boats")
 
 
 def test_no_sentence_is_said_twice() -> None:
