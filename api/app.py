@@ -22,6 +22,7 @@ from api.schemas.openapi import Entry, openapi_document
 from api.schemas.operation import OPERATION, Operation
 from api.service import CODE, Service, request_id_of
 from api.settings import Settings
+from api.tracing import Traces, open_traces
 
 ROUTES: tuple[ControllerRouterHandler, ...] = (
     search.search,
@@ -48,12 +49,18 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
 )
 
 
-def create_app(settings: Settings) -> Litestar:
+def create_app(settings: Settings, traces: Traces | None = None) -> Litestar:
     """The application. Its lifespan opens the data directory and closes it again.
 
     `app.state.service` is the `Service`, `app.state.document` the OpenAPI document.
+
+    Args:
+        traces: where spans go; None leaves that to the settings.
+
+    Raises:
+        SettingsError: the settings want something that is not installed.
     """
-    service = Service(settings)
+    service = Service(settings, traces or open_traces(settings))
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncGenerator[None]:

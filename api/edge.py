@@ -59,11 +59,23 @@ class Edge:
         if scope["type"] != "http":
             await self._router(scope, receive, send)
             return
-        begin = time.perf_counter()
         headers = dict(scope["headers"])
         request_id = request_id_for(headers)
+        scope["state"][REQUEST_ID] = request_id
+        traces = self._service.traces
+        if traces is None:
+            await self._handle(scope, receive, send, headers, request_id)
+            return
+        with traces.request(scope["method"], scope["headers"]) as span:
+            status = await self._handle(scope, receive, send, headers, request_id)
+            span.finish(scope["method"], template_of(scope), status, request_id, scope["state"].get(CODE))
+
+    async def _handle(
+        self, scope: HTTPScope, receive: Receive, send: Send, headers: Mapping[bytes, bytes], request_id: str
+    ) -> int:
+        """Answer one request; the status that was sent."""
+        begin = time.perf_counter()
         state = scope["state"]
-        state[REQUEST_ID] = request_id
         cors = self._cors(headers)
         path = routing_path(scope)
         status = CLIENT_GONE
@@ -79,7 +91,7 @@ class Edge:
         try:
             if scope["method"] == "OPTIONS" and cors and b"access-control-request-method" in headers:
                 await _preflight(send_with_headers)
-                return
+                return status
             if path.split("/", 2)[1] in KEYED:
                 key = authenticate(scope["headers"], self._service.engine.keys)
                 state[KEY] = key
@@ -93,6 +105,7 @@ class Edge:
             await response(scope, receive, send_with_headers)
         finally:
             self._report(scope, status, time.perf_counter() - begin, headers.get(b"x-request-id", b""))
+        return status
 
     def _cors(self, headers: Mapping[bytes, bytes]) -> dict[str, str]:
         origins = self._service.settings.cors_origins

@@ -13,9 +13,13 @@ _STAGE_SECONDS = (0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 
 
 
 class Metrics:
-    """All numbers of one server. Implements the engine's `Observer`; thread-safe."""
+    """All numbers of one server. Implements the engine's `Observer`; thread-safe.
 
-    def __init__(self) -> None:
+    Args:
+        on_stage: is told of each stage of the engine as well.
+    """
+
+    def __init__(self, on_stage: Callable[[str, float], None] | None = None) -> None:
         registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self._registry = registry
@@ -42,6 +46,7 @@ class Metrics:
         self._counts = Counter("quarry_engine_events", "What the engine counts, by name.", ("name",), registry=registry)
         self._gauges: dict[str, Gauge] = {}
         self._stage_of: dict[str, Histogram] = {}
+        self._on_stage = on_stage
 
     def observe(self, stage: str, seconds: float) -> None:
         """A stage of the engine took so long."""
@@ -50,6 +55,8 @@ class Metrics:
             # `labels` takes a lock that all stages share; each is asked for once.
             child = self._stage_of[stage] = self._stages.labels(stage)
         child.observe(seconds)
+        if self._on_stage is not None:
+            self._on_stage(stage, seconds)
 
     def count(self, name: str, n: int = 1) -> None:
         """Something of the engine happened `n` times."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from litestar.connection import Request
@@ -16,6 +18,7 @@ from api.auth import KEY
 from api.limits import RateLimit, SearchSlots, UploadMemory
 from api.metrics import Metrics
 from api.settings import Settings
+from api.tracing import Traces
 
 T = TypeVar("T")
 _log = logging.getLogger("quarry.models")
@@ -33,14 +36,16 @@ class Service:
     Uploads have threads of their own: while they are written, reads go on.
 
     Attributes:
+        traces: where spans go; None for nowhere.
         stopping: set when the server was told to stop; no new work should come.
         closing: set when the server gives up the searches that still run.
         measured_at: when the sizes of namespaces were last read for the metrics; a monotonic clock.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, traces: Traces | None = None) -> None:
         self.settings = settings
-        self.metrics = Metrics()
+        self.traces = traces
+        self.metrics = Metrics(None if traces is None else traces.stage)
         self.rate = RateLimit(settings.rate_limit)
         self.slots = SearchSlots(settings.key_searches, settings.searches)
         self.uploads = UploadMemory(settings.upload_memory_bytes)
@@ -91,6 +96,8 @@ class Service:
             await self.write(self._engine.close)
         self._readers.shutdown(wait=True)
         self._writers.shutdown(wait=True)
+        if self.traces is not None:
+            self.traces.close()
 
     @property
     def engine(self) -> engine.Engine:
@@ -112,11 +119,16 @@ class Service:
 
     async def read(self, call: Callable[[], T]) -> T:
         """Run a blocking call that does not write documents."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, call)
+        return await self._run(self._readers, call)
 
     async def write(self, call: Callable[[], T]) -> T:
         """Run a blocking call that writes documents, or decodes large bodies."""
-        return await asyncio.get_running_loop().run_in_executor(self._writers, call)
+        return await self._run(self._writers, call)
+
+    async def _run(self, threads: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+        # With the context of the request, so that its stages become part of its trace.
+        run = partial(contextvars.copy_context().run, call)
+        return await asyncio.get_running_loop().run_in_executor(threads, run)
 
 
 def key_of(request: Request[Any, Any, Any]) -> engine.ApiKey:

@@ -50,6 +50,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cors_origins: tuple[str, ...] = ()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
+    traces: Literal["off", "otlp"] = "off"
 
     def engine_settings(self) -> EngineSettings:
         """The part that concerns the engine."""
@@ -216,6 +217,12 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "QUARRY_LOG_FORMAT", "log_format", _choice("json", "console"), "One JSON object a line, or text for people."
+    ),
+    Setting(
+        "QUARRY_TRACES",
+        "traces",
+        _choice("off", "otlp"),
+        "`otlp` exports OpenTelemetry spans over HTTP; needs the extra `otel`.",
     ),
 )
 

@@ -21,6 +21,7 @@ import uvicorn
 from api.app import create_app
 from api.service import Service
 from api.settings import Settings
+from api.tracing import Traces
 
 ROOT_KEY = "root-key-of-these-tests"
 PROJECT = Path(__file__).resolve().parents[2]
@@ -186,10 +187,10 @@ class ThreadServer:
         service: of the application, to look at what it holds.
     """
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, *, traces: Traces | None = None, **settings: Any) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="quarry-test-")
         chosen: dict[str, Any] = {"data": Path(self._folder.name) / "data", "api_key": ROOT_KEY, "agent": "offline"}
-        self.app = create_app(Settings(**(chosen | settings)))
+        self.app = create_app(Settings(**(chosen | settings)), traces)
         self.service: Service = self.app.state.service
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
