@@ -1,27 +1,34 @@
 """Whole answers of the offline agent: evidence, refusals, citations, latency.
 
-    python -m benchmarks.answers                   every question of all collections, about ten minutes on two cores
+    python -m benchmarks.answers                   all collections, each half by itself, some minutes on two cores
     python -m benchmarks.answers --half even       the half that settings are chosen on; `odd` confirms them
     python -m benchmarks.answers --limit 200       fewer questions of each collection
+    python -m benchmarks.answers --workers 1       one collection after the other, for latencies of an idle machine
     python -m benchmarks.answers --json FILE       figures as JSON too
 
 - EvidenceRecall: share of gold evidence sentences of MultiHop-RAG that an excerpt holds, white space removed; a refused
   question has none.
 - answered, refused: questions that have an answer and got results; null questions, and questions put to a collection
   that they were not made for, that got none. The curve moves the judge's threshold; the chosen point is marked.
+- answer_first, answer_said: share of the questions with a gold answer in words (SQuAD, HotpotQA) whose first sentence,
+  or any sentence before the further documents, holds it; a refused question has none.
 - verbatim: share of excerpts that stand in one attribute value of their document. citations: share of answers in which
   every marker names a result and every result is cited.
-- Latency is wall clock of a whole search, questions one after the other.
+- Latency is wall clock of a whole search, questions one after the other in each worker.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
+import multiprocessing
 import re
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -59,8 +66,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 }
 CONTEXT = "Answer from the documents of this collection."
 TODAY = date(2024, 1, 1)
-STRANGERS = 120
-"""Questions of each other collection that are put to a collection."""
+OTHERS = 800
+"""Questions of a collection other than MultiHop-RAG, both halves together."""
+STRANGERS = 240
+"""Questions of each other collection that are put to a collection, both halves together."""
 
 
 @dataclass
@@ -72,6 +81,7 @@ class Asked:
     text: str
     kind: str
     facts: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
 
 @dataclass
@@ -102,15 +112,28 @@ def read_questions(folder: Path) -> list[Asked]:
         row = json.loads(line)
         facts = tuple(dict.fromkeys(e["fact"] for e in row.get("evidence", []) if "fact" in e))
         kind = "null" if row.get("question_type") == "null_query" else row.get("question_type") or "own"
-        found.append(Asked(folder.name, number, row["text"], kind, facts))
+        found.append(Asked(folder.name, number, row["text"], kind, facts, gold_answers(row)))
     return found
 
 
+def gold_answers(row: dict[str, Any]) -> tuple[str, ...]:
+    """The answers in words, folded; none where the answer is yes or no."""
+    given = row.get("answers") or ([row["answer"]] if isinstance(row.get("answer"), str) else [])
+    texts = [spaced(entry["text"] if isinstance(entry, dict) else entry) for entry in given]
+    return tuple(text for text in texts if text not in ("", "yes", "no"))
+
+
+def spaced(text: str) -> str:
+    """Case folded, white space as one space."""
+    return " ".join(text.casefold().split())
+
+
 def chosen(questions: list[Asked], half: str, limit: int | None) -> list[Asked]:
+    """Questions of one half or both, spread evenly where there are more than `limit`."""
     if half != "all":
         questions = [q for q in questions if q.number % 2 == (half == "odd")]
     if limit is not None and len(questions) > limit:
-        questions = questions[:: len(questions) // limit][:limit]
+        questions = [questions[place * len(questions) // limit] for place in range(limit)]
     return questions
 
 
@@ -185,12 +208,26 @@ def evidence_recall(outcomes: Sequence[Outcome]) -> dict[str, float]:
     return {kind: float(np.mean(hits)) for kind, hits in sorted(found.items())}
 
 
+def answers_held(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """How often the synthesis holds the gold answer, in its first sentence and in any."""
+    asked = [o for o in outcomes if o.asked.answers]
+    if not asked:
+        return {}
+    said = [spaced(o.response.synthesis if o.response.results else "") for o in asked]
+    first = [re.split(r" \[\d+\]", text, maxsplit=1)[0] for text in said]
+
+    def held(texts: Sequence[str]) -> float:
+        return float(np.mean([any(a in text for a in o.asked.answers) for o, text in zip(asked, texts, strict=True)]))
+
+    return {"answer_first": held(first), "answer_said": held(said)}
+
+
 def share(margins: Sequence[float], threshold: float) -> float:
     """Share at or above `threshold`."""
     return float(np.mean(np.asarray(margins) >= threshold)) if margins else float("nan")
 
 
-def report(home: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def report(home: str, half: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Print and return the figures of one collection."""
     own = [o for o in outcomes if o.asked.origin == home and o.asked.kind != "null"]
     null = [o for o in outcomes if o.asked.kind == "null" and o.asked.origin == home]
@@ -214,9 +251,11 @@ def report(home: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "p50_ms": float(np.percentile(milliseconds, 50)),
         "p95_ms": float(np.percentile(milliseconds, 95)),
     }
+    if home in ("squad_dev", "hotpotqa_sample"):
+        figures |= answers_held(own)
     if home == "multihop_rag":
         figures["evidence_recall"] = evidence_recall(own)
-    print(f"\n{home}: {len(own)} questions, {len(null)} without an answer, {len(strange)} of other collections")
+    print(f"\n{home}, {half}: {len(own)} questions, {len(null)} without an answer, {len(strange)} of other collections")
     for name, value in figures.items():
         print(f"  {name:22} {value if not isinstance(value, float) else round(value, 4)}")
     print(f"  {'log-odds':>9} {'answered':>9} {'null refused':>13} {'strange refused':>16}")
@@ -232,6 +271,32 @@ def report(home: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return figures
 
 
+def measured(home: str, options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """What is printed for one collection, and its figures by half."""
+    printed = io.StringIO()
+    questions = {name: read_questions(options.data / name) for name in SCHEMAS}
+    limit = options.limit or (None if home == "multihop_rag" else OTHERS)
+    put = chosen(questions[home], options.half, limit)
+    for other in SCHEMAS if not options.no_strangers else ():
+        if other != home:
+            put += chosen(questions[other], options.half, min(STRANGERS, limit or STRANGERS))
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
+        path = Path(folder) / home
+        with engine.open(path, agent="offline") as quarry:
+            with (options.data / home / "documents.jsonl").open(encoding="utf-8") as lines:
+                quarry.upsert("collection", map(json.loads, lines), SCHEMAS[home])
+            namespace = quarry.namespace("collection")
+        core = assemble(path, "wordllama", EngineSettings(agent="offline"), SilentObserver())
+        try:
+            outcomes = list(ask_all(core, namespace, put))
+        finally:
+            core.close()
+        figures: dict[str, Any] = {}
+        for half in ("even", "odd") if options.half == "all" else (options.half,):
+            figures[half] = report(home, half, [o for o in outcomes if o.asked.number % 2 == (half == "odd")])
+    return printed.getvalue(), figures
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -239,29 +304,18 @@ def main() -> None:
     parser.add_argument("--limit", type=int)
     parser.add_argument("--only", choices=sorted(SCHEMAS))
     parser.add_argument("--no-strangers", action="store_true")
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     if not options.data.is_dir():
         raise SystemExit(f"no evaluation data at {options.data}; give --data")
-    questions = {name: read_questions(options.data / name) for name in SCHEMAS}
     figures: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for home in [options.only] if options.only else SCHEMAS:
-            path = Path(folder) / home
-            with engine.open(path, agent="offline") as quarry:
-                with (options.data / home / "documents.jsonl").open(encoding="utf-8") as lines:
-                    quarry.upsert("collection", map(json.loads, lines), SCHEMAS[home])
-                namespace = quarry.namespace("collection")
-            limit = options.limit or (None if home == "multihop_rag" else 400)
-            put = chosen(questions[home], options.half, limit)
-            for other in SCHEMAS if not options.no_strangers else ():
-                if other != home:
-                    put += chosen(questions[other], options.half, min(STRANGERS, limit or STRANGERS))
-            core = assemble(path, "wordllama", EngineSettings(agent="offline"), SilentObserver())
-            try:
-                figures[home] = report(home, list(ask_all(core, namespace, put)))
-            finally:
-                core.close()
+    homes = [options.only] if options.only else list(SCHEMAS)
+    # A process that was forked would share locks with threads that it does not have.
+    with ProcessPoolExecutor(options.workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for home, done in [(home, pool.submit(measured, home, options)) for home in homes]:
+            text, figures[home] = done.result()
+            print(text, end="", flush=True)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2))
 

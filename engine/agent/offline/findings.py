@@ -28,7 +28,8 @@ _WORDS = re.compile(r"\w")
 _ENDS = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 _LEANING = re.compile(
     r"^\W*(?:he|she|it|they|his|her|its|their|this|that|these|those|there|here|but|and|so|or|then|however|also|instead"
-    r"|meanwhile|both|such|another|yes|no|the (?:same|latter|former))\b",
+    r"|meanwhile|both|such|another|yes|no|additionally|moreover|furthermore|therefore|thus|hence|nevertheless"
+    r"|in addition|in contrast|for (?:example|instance)|the (?:same|latter|former))\b",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
@@ -42,6 +43,8 @@ _BOILERPLATE = re.compile(
     r"|contributed to this (?:report|story|article))\b|©|(?-i:^\W*B[Yy] [A-Z][\w.'’-]+ [A-Z])",
     re.IGNORECASE,
 )
+_LINKED = re.compile(r"https?://|www\.|(?<!\w)@\w|\b\w+\.(?:com|org|net|co|io)/", re.IGNORECASE)
+_LISTED = re.compile(r"^\W*\d{1,3}[.)]\s")
 _PAIRS = (("“", "”"), ("«", "»"), ("(", ")"), ("[", "]"))
 _NUMBER = re.compile(r"\d+")
 _CODE = re.compile(r"[_.()=*`<>/\\]\w|\w[_(=*`<>/\\]")
@@ -178,6 +181,10 @@ def readability(text: str, *, is_led: bool = False) -> float:
         factor *= 0.8
     if _BOILERPLATE.search(text):
         factor *= 0.3
+    if _LINKED.search(text):
+        factor *= 0.4
+    if _LISTED.match(text):
+        factor *= 0.7
     if len(text) > MAX_SENTENCE:
         factor *= max(0.4, MAX_SENTENCE / len(text))
     if len(text) < MIN_SENTENCE:

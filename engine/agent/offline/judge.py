@@ -37,12 +37,14 @@ _ANY_DAY = date(2000, 1, 1)
 """Only whether a name is a date matters here, not which day it means."""
 
 
-class Weights(msgspec.Struct, frozen=True):
-    """Of a logistic model: log-odds for each value, and in the beginning.
+class Values(msgspec.Struct, frozen=True):
+    """What the decision is made of, larger for a likelier answer.
 
     Attributes:
-        length: of the logarithm of the number of terms.
-        few: of the inverse of the number of documents and one.
+        passage, sentence, names, kind: see `Coverage`.
+        length: logarithm of the number of terms and one.
+        similarity: cosine of the question and its nearest passage; 0.0 where it is not looked at.
+        few: inverse of the number of documents and one; 0.0 where it is not known.
     """
 
     passage: float
@@ -52,6 +54,11 @@ class Weights(msgspec.Struct, frozen=True):
     similarity: float
     kind: float
     few: float
+
+
+class Weights(Values, frozen=True):
+    """Of a logistic model: log-odds for each value, and in the beginning."""
+
     bias: float
 
 
@@ -91,11 +98,15 @@ class OfflineJudge:
 
     def margin(self, question: Question, evidence: Sequence[Evidence]) -> tuple[Coverage, float]:
         """Coverage of the question, and the log-odds that the evidence answers; larger is surer."""
+        coverage, values = self.values(question, evidence)
+        return coverage, log_odds(values, self._weights)
+
+    def values(self, question: Question, evidence: Sequence[Evidence]) -> tuple[Coverage, Values]:
+        """Coverage of the question, and what the decision is made of."""
         text = asked(question)
         passages = [e.passage for e in sorted(evidence, key=lambda e: -e.passage.score)]
         coverage = coverage_of(text, passages, question.rarity, documents=question.documents, likeness=self._likeness)
-        similarity = self._similarity(text, passages[:SIMILAR_OF])
-        return coverage, answerability(coverage, similarity, question.documents, self._weights)
+        return coverage, values_of(coverage, self._similarity(text, passages[:SIMILAR_OF]), question.documents)
 
     def _similarity(self, text: str, passages: Sequence[ReadingPassage]) -> float:
         """Cosine of the question and its nearest passage, in [-1, 1]; 0.0 where it is not looked at."""
@@ -106,22 +117,26 @@ class OfflineJudge:
         return float((rows @ query).max())
 
 
-def answerability(coverage: Coverage, similarity: float = 0.0, documents: int = 0, weights: Weights = LEXICAL) -> float:
-    """Log-odds that passages with this coverage answer.
+def values_of(coverage: Coverage, similarity: float = 0.0, documents: int = 0) -> Values:
+    """What is decided by, of one question.
 
     Args:
         documents: that were searched; 0 where that is not known.
     """
-    return (
-        weights.passage * coverage.passage
-        + weights.sentence * coverage.sentence
-        + weights.names * coverage.names
-        + weights.length * log1p(coverage.terms)
-        + weights.similarity * similarity
-        + weights.kind * coverage.kind
-        + (weights.few / (1 + documents) if documents else 0.0)
-        + weights.bias
+    return Values(
+        passage=coverage.passage,
+        sentence=coverage.sentence,
+        names=coverage.names,
+        length=log1p(coverage.terms),
+        similarity=similarity,
+        kind=float(coverage.kind),
+        few=1 / (1 + documents) if documents else 0.0,
     )
+
+
+def log_odds(values: Values, weights: Weights = LEXICAL) -> float:
+    """That passages with these values answer."""
+    return weights.bias + sum(getattr(weights, name) * getattr(values, name) for name in Values.__struct_fields__)
 
 
 def _absent(coverage: Coverage) -> list[str]:

@@ -12,6 +12,9 @@ from tests.unit.agent.made import evidence, passage, question
         ("iPhone sales fell", "iPhone sales fell."),
         ("• A list item:", "A list item."),
         ("Was it so?", "Was it so?"),
+        ("(It rose, he said.)", "It rose, he said."),
+        ("dump(value) writes it", "dump(value) writes it."),
+        ("json.loads reads it", "json.loads reads it."),
         ("它上升了。", "它上升了。"),
     ],
 )
@@ -27,6 +30,12 @@ def test_a_text_becomes_a_sentence(text: str, whole: str) -> None:
         "Did the mayor open the new bridge over the river Lea?",
         "Bridge opened.",
         "The mayor opened the new bridge over the river Lea in May, " * 12,
+        "Sign up for our newsletter on the new bridge over the river Lea.",
+        "By Ada Marsh The mayor opened the new bridge over the river Lea in May.",
+        "The new bridge over the river Lea: pic.example.com/Lea @the_mayor.",
+        "3. The mayor opened the new bridge over the river Lea in May.",
+        "Moreover, the mayor opened the new bridge over the river Lea in May.",
+        "Yes, the mayor opened the new bridge over the river Lea in May.",
     ],
 )
 def test_a_whole_sentence_that_names_its_subject_reads_best(worse: str) -> None:
@@ -74,3 +83,38 @@ def test_a_label_that_adds_nothing_or_says_too_much_is_left_out(label: str) -> N
 
 def test_a_label_that_ends_with_a_mark_takes_a_dash() -> None:
     assert labelled("What now?", "Fares rise.", "Fares rise.") == "What now? — Fares rise."
+
+
+def test_a_sentence_that_opens_by_the_way_is_no_byline() -> None:
+    plain = readability("The mayor opened the new bridge over the river Lea in May.")
+    assert readability("By the end of May the mayor had opened the new bridge over the Lea.") == plain
+
+
+def test_a_pronoun_brings_the_sentence_before_it_along() -> None:
+    held = passage(1, "Ada Marsh leads the port of Lund. She opened the new quay for ferries in May 2021.")
+    first = sentences_of([evidence(held)], {"quay": 3.0, "ferri": 2.0})[0]
+    assert first.text == "Ada Marsh leads the port of Lund. She opened the new quay for ferries in May 2021."
+
+
+def test_a_pronoun_without_a_sentence_before_it_stands_back() -> None:
+    leaning = passage(1, "She opened the new quay for ferries in May.", score=0.5)
+    named = passage(2, "Lund opened the new quay for ferries in May.", score=0.5)
+    found = sentences_of([evidence(leaning), evidence(named)], {"quay": 3.0, "ferri": 2.0})
+    assert found[0].document_id == "d2"
+
+
+def test_a_sentence_of_a_better_ranked_passage_comes_first() -> None:
+    low = passage(1, "The fare to Lund is high.", score=0.2)
+    high = passage(2, "The fare to Lund is low.", score=0.9)
+    assert sentences_of([evidence(low), evidence(high)], {"fare": 2.0})[0].document_id == "d2"
+
+
+def test_a_common_word_that_is_a_value_too_is_no_label() -> None:
+    held = passage(1, "Text.", header="Fares", attributes={"kind": "class"})
+    asked = question("Which class of fares is there?", filterable=["kind"])
+    assert label_of(held, asked, asked.request.objective) == "Fares"
+
+
+def test_an_aside_stands_behind_the_label_or_in_front() -> None:
+    assert labelled("Ledger", "Fares rise.", "Fares rise.", "likewise") == "Ledger, likewise: Fares rise."
+    assert labelled("", "Fares rise.", "Fares rise.", "by contrast") == "By contrast, Fares rise."

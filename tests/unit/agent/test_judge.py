@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from engine.agent.offline.coverage import Coverage, coverage_of
-from engine.agent.offline.judge import ANSWERABLE, OfflineJudge, answerability
+from engine.agent.offline.judge import ANSWERABLE, OfflineJudge, log_odds, values_of
 from engine.agent.steps import Judgement
 from tests.unit.agent.made import evidence, passage, plan, question
 
@@ -66,8 +66,8 @@ def test_attributes_and_title_count_as_text() -> None:
 def test_more_coverage_never_makes_an_answer_less_likely(field: str) -> None:
     low = {"passage": 0.5, "sentence": 0.5, "names": 0.5} | {field: 0.4}
     high = low | {field: 0.6}
-    assert answerability(Coverage(8, **low, absent=())) < answerability(Coverage(8, **high, absent=()))
+    assert log_odds(values_of(Coverage(8, **low, absent=()))) < log_odds(values_of(Coverage(8, **high, absent=())))
 
 
 def test_full_coverage_of_a_question_of_two_words_is_enough() -> None:
-    assert answerability(coverage_of("Humber Bridge", [passage(1, BRIDGE)], {})) >= ANSWERABLE
+    assert log_odds(values_of(coverage_of("Humber Bridge", [passage(1, BRIDGE)], {}))) >= ANSWERABLE

@@ -122,3 +122,39 @@ def test_the_draft_passes_verification_and_cites_every_result() -> None:
     assert problems_of(made, supported, (SALES,)) == []
     synthesis, results = cite(made, supported)
     assert set(markers(synthesis)) == set(range(1, len(results) + 1))
+
+
+TENT = passage(5, "The Alpine tent weighs 1.9 kg. It sleeps two.", header="Alpine tent")
+PACK = passage(6, "The Ridge backpack weighs 1.2 kg. A rain cover is included.", header="Ridge backpack")
+STOVE = passage(7, "The Ember stove weighs 0.3 kg. It boils a litre of water in four minutes.", header="Ember stove")
+
+
+def test_a_comparison_speaks_of_both_sides() -> None:
+    heavier = "Is the Alpine tent heavier than the Ridge backpack?"
+    found = [evidence(TENT), evidence(PACK, relevance=7)]
+    made = draft(question(heavier), plan(heavier, shape="comparison"), *found)
+    said = " ".join(sentence.text for sentence in made.sentences[:2])
+    assert "1.9 kg" in said
+    assert "1.2 kg" in said
+
+
+def test_a_side_that_the_first_sentences_leave_out_is_added() -> None:
+    compared = "Does the Ember stove or the Ridge backpack weigh less, and by how much does the Ember stove boil water?"
+    parts = ("how much does the Ember stove weigh", "how fast does the Ember stove boil water")
+    found = [evidence(STOVE), evidence(PACK, relevance=4)]
+    made = draft(question(compared), plan(*parts, shape="comparison"), *found)
+    assert any("Ridge backpack weighs 1.2 kg" in sentence.text for sentence in made.sentences)
+
+
+def test_a_sentence_that_holds_little_of_a_part_is_not_said_for_it() -> None:
+    parts = ("boats sold in Spain", "who conducted the overture of the opera in Prague")
+    made = draft(question("boats sold in Spain, and the overture"), plan(*parts), evidence(ACME), evidence(FRANCE))
+    assert not any("Wages" in sentence.text for sentence in made.sentences)
+
+
+def test_two_sentences_about_one_name_are_not_taken_for_agreement() -> None:
+    one = passage(8, "The trial of Ann Lee over the fire began in the city court.", header="Court")
+    two = passage(9, "A juror in the trial of Ann Lee fell ill on the first day.", header="News")
+    asked = "What happened in the trial of Ann Lee?"
+    made = draft(question(asked), plan(asked), evidence(one), evidence(two))
+    assert not any("likewise" in s.text.casefold() or "by contrast" in s.text.casefold() for s in made.sentences)
