@@ -21,7 +21,7 @@ from engine.agent.budget import Budget
 from engine.agent.gathering import Gathered, Gathering, distinct
 from engine.agent.ports import Retrieval
 from engine.agent.relevance import Relevance
-from engine.agent.selection import select, targets_of
+from engine.agent.selection import places_of, select, targets_of
 from engine.agent.steps import (
     ClarificationDraft,
     Evidence,
@@ -231,7 +231,7 @@ def fitting(earlier: Mapping[int, Evidence], plan: Plan) -> dict[int, Evidence]:
     """
     if not earlier:
         return {}
-    relevance = Relevance(targets_of(plan), [e.passage.passage for e in earlier.values()])
+    relevance = Relevance(targets_of(plan), [e.passage.passage for e in earlier.values()], places_of(plan))
     fitted = {
         label: msgspec.structs.replace(e, relevance=min(e.relevance, 10.0 * relevance.of(e.passage.passage)))
         for label, e in earlier.items()

@@ -2,28 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from engine.agent.gathering import Gathering, distinct
 from engine.agent.loop import QUERY_K
 from engine.agent.ports import Retrieval
+from engine.agent.relevance import Relevance
 from engine.agent.selection import select
-from engine.agent.steps import Corpus, Plan, Question
+from engine.agent.steps import Corpus, Plan, PlannedQuery, Question
+from engine.model.document import Passage
 from engine.model.search import SearchRequest
 from engine.retrieval.query import Ranked
 
+LEADING = 10
+"""Passages of the whole question that are looked at for its parts; half of them stand before what a part adds."""
+BROUGHT_UP = 3
+"""First passages of a part that are looked at."""
+ADDED_COVERAGE = 0.25
+"""How much better a passage must cover a part than the leading ones do, as a share of the part's weight."""
+
 
 def planned(text: str, retrieval: Retrieval, plan_of: Callable[[Question, Corpus], Plan], k: int) -> Ranked:
-    """The best `k` passages in the order in which they are read; scores never increase."""
+    """The best `k` passages in the order in which they are read; scores never increase.
+
+    Where nothing narrows, the ranking of the whole question stays as it is, and a part adds only what the whole left
+    out: with the same words and no filter, a part knows less than the whole does.
+    """
     question = Question(SearchRequest(objective=text, context=text))
     plan = plan_of(question, retrieval.corpus())
+    queries = distinct(plan.queries)
+    if not any(query.narrowing for query in queries):
+        return _led_by_whole(queries, plan, retrieval, k)
     gathering = Gathering()
-    for query in distinct(plan.queries):
+    for query in queries:
         gathering.add(query, retrieval.retrieve(query, max(QUERY_K, k)))
     chosen = select(gathering, plan, k)
     # A later choice may gain more where it covers another part; scores of hits go down all the same.
     scores = np.minimum.accumulate(np.asarray([g.score for g in chosen], np.float32))
-    none = np.zeros(len(chosen), np.float32)
-    return Ranked(tuple(g.passage for g in chosen), scores, none, none, frozenset(gathering.scanned))
+    return _unscored(tuple(g.passage for g in chosen), scores, frozenset(gathering.scanned))
+
+
+def _led_by_whole(queries: Sequence[PlannedQuery], plan: Plan, retrieval: Retrieval, k: int) -> Ranked:
+    if not queries:
+        return Ranked.empty()
+    whole = retrieval.retrieve(queries[0], k)
+    parts = [query for query in queries[1:] if query.sub_question >= 0]
+    if not parts or len(whole.passages) == 0:
+        return whole
+    rankings = [retrieval.retrieve(part, BROUGHT_UP) for part in parts]
+    added = _added(whole.passages[:LEADING], parts, plan, rankings)
+    first = min(LEADING // 2, len(whole.passages))
+    rest = [passage for passage in whole.passages[first:] if passage.label not in {a.label for a in added}]
+    passages = (*whole.passages[:first], *added, *rest)[:k]
+    # What was added has no score in this ranking: it takes that of the passage it stands behind.
+    known = dict(zip((p.label for p in whole.passages), whole.scores.tolist(), strict=True))
+    scores = [known.get(p.label) if p in whole.passages else None for p in passages]
+    falling = np.fmin.accumulate(np.asarray([np.nan if s is None else s for s in scores], np.float32))
+    scanned = whole.scanned.union(*(ranking.scanned for ranking in rankings))
+    return _unscored(passages, falling, scanned)
+
+
+def _added(
+    leading: Sequence[Passage], parts: Sequence[PlannedQuery], plan: Plan, rankings: Sequence[Ranked]
+) -> list[Passage]:
+    """One passage at most for each part: the first that covers it clearly better than every leading one does."""
+    pool = {p.label: p for p in (*leading, *(p for ranking in rankings for p in ranking.passages))}
+    texts = [plan.sub_questions[part.sub_question].text for part in parts]
+    relevance = Relevance(texts, pool.values())
+
+    def covered(number: int, passage: Passage) -> float:
+        return max(relevance.table(passage)[number], default=0.0)
+
+    added: list[Passage] = []
+    for number, ranking in enumerate(rankings):
+        known = max((covered(number, p) for p in (*leading, *added)), default=0.0)
+        found = [p for p in ranking.passages if covered(number, p) >= known + ADDED_COVERAGE]
+        added += found[:1]
+    return added
+
+
+def _unscored(passages: tuple[Passage, ...], scores: np.ndarray, scanned: frozenset[str]) -> Ranked:
+    none = np.zeros(len(passages), np.float32)
+    return Ranked(passages, scores, none, none, scanned)

@@ -18,6 +18,8 @@ from engine.text.passages import blocks
 
 HEADER_SHARE = 0.35
 """What a word of the question counts that stands in the passage's header only, as a share of one in the sentence."""
+PLACE_SHARE = 0.2
+"""What a word counts that only says where to look: a sentence that names its own paper is no evidence for that."""
 
 
 class PassageWords(msgspec.Struct, frozen=True):
@@ -47,15 +49,17 @@ class Relevance:
         targets: what is asked, each readable on its own; words of the kind "article", "reported" do not count unless a
             target has no others.
         passages: those that are compared with each other; they stand for the collection in the weights.
+        places: what the targets name only to say where to look; their words count `PLACE_SHARE`.
     """
 
-    def __init__(self, targets: Sequence[str], passages: Iterable[Passage]) -> None:
+    def __init__(self, targets: Sequence[str], passages: Iterable[Passage], places: Iterable[str] = ()) -> None:
         held = {p.label: words_of(p.header, p.text) for p in passages}
         self._held = held
         df: Counter[str] = Counter()
         for words in held.values():
             df.update(words.header.union(*words.sentences))
         self._count = len(held)
+        self._places = frozenset(word for place in places for word in content_words(place))
         self._df: Mapping[str, int] = df
         self.targets = [self._weighted(target) for target in targets]
 
@@ -74,7 +78,9 @@ class Relevance:
 
     def _weighted(self, target: str) -> dict[str, float]:
         words = subject_words(target) or content_words(target)
-        return {word: self.weight(word) for word in dict.fromkeys(words)}
+        return {
+            word: self.weight(word) * (PLACE_SHARE if word in self._places else 1.0) for word in dict.fromkeys(words)
+        }
 
 
 def _covered(target: Mapping[str, float], sentence: frozenset[str], header: frozenset[str]) -> float:

@@ -71,7 +71,7 @@ def select(gathering: Gathering, plan: Plan, k: int, *, already: Collection[int]
 def _evidence(pool: Sequence[Gathered], plan: Plan) -> list[float]:
     """What each passage's relevance is multiplied by, at most 1."""
     share = EVIDENCE if any(query.narrowing for query in plan.queries) else EVIDENCE_UNNARROWED
-    relevance = Relevance(targets_of(plan), [g.passage for g in pool])
+    relevance = Relevance(targets_of(plan), [g.passage for g in pool], places_of(plan))
     coverage = [relevance.of(g.passage) for g in pool]
     best = max(coverage, default=0.0)
     if best <= 0:
@@ -84,3 +84,8 @@ def targets_of(plan: Plan) -> list[str]:
     parts = [part.text for part in plan.sub_questions]
     parts += [query.text for query in plan.queries if query.sub_question >= 0]
     return list(dict.fromkeys(parts)) or [query.text for query in plan.queries[:1]]
+
+
+def places_of(plan: Plan) -> list[str]:
+    """What the question names only to say where to look."""
+    return [place for part in plan.sub_questions for place in part.places]

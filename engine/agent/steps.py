@@ -26,10 +26,12 @@ class SubQuestion(msgspec.Struct, frozen=True):
     Attributes:
         text: readable on its own.
         entities: names and rare terms that evidence for it must show.
+        places: what of the text only says where it was said, such as the name of a source that a query narrows to.
     """
 
     text: str
     entities: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 class PlannedQuery(msgspec.Struct, frozen=True):

@@ -152,8 +152,9 @@ class _Planning:
         for number, part in enumerate(parts):
             subject = reading.subject(part.start, part.stop) if len(parts) > 1 else reading.subject()
             entities = names_in(reading.text[part.start : part.stop], _inside(reading.places, part.start, part.stop))
-            self._parts.append(SubQuestion(_readable(reading.text[part.start : part.stop]), tuple(entities)))
             mentions = [m for m in reading.mentions if part.start <= m.start < part.stop]
+            named = tuple(dict.fromkeys(reading.text[m.start : m.stop] for m in mentions))
+            self._parts.append(SubQuestion(_readable(reading.text[part.start : part.stop]), tuple(entities), named))
             dates = [d for d in reading.dates if part.start <= d.start < part.stop]
             narrowings = [n for group in _together(mentions) if (n := narrowing_of(group)) is not None]
             for day in dates:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.agent.relevance import Relevance
-from engine.agent.selection import targets_of
+from engine.agent.selection import places_of, targets_of
 from engine.agent.steps import Block, Evidence, Plan, Question, ReadingPassage
 
 MAX_BLOCKS = 5
@@ -42,7 +42,7 @@ class OfflineReader:
 
 def read_now(plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]:
     """Evidence of every passage that has a sentence, most relevant first."""
-    relevance = Relevance(targets_of(plan), [p.passage for p in passages])
+    relevance = Relevance(targets_of(plan), [p.passage for p in passages], places_of(plan))
     tables = [np.asarray(relevance.table(p.passage), np.float64) for p in passages]
     readable = [(p, t) for p, t in zip(passages, tables, strict=True) if t.size and p.blocks]
     if not readable:

@@ -29,7 +29,9 @@ suggests suggested suggesting claim claims claimed claiming indicate indicates i
 discusses discussed discussing discussion mention mentions mentioned mentioning describe describes described
 describing state states stated stating imply implies implied implying portray portrays portrayed portrayal
 depict depicts depicted highlight highlights highlighted attribute attributes attributed considering
-information detailing regarding concerning respectively align aligns indication author authors
+compare compares compared comparing comparison contrast contrasts say says said saying tell tells told telling
+write writes wrote written writing information detailing regarding concerning respectively align aligns
+indication author authors
 """
 FRAME_WORDS = frozenset(_FRAME.split())
 """Words with which a question speaks of documents and of its own form rather than of its subject."""

@@ -41,6 +41,10 @@ def test_a_narrowed_query_says_what_is_sought_and_not_where() -> None:
     assert not any(word in text for text in narrowed for word in ("Gazette", "Beacon", "article", "claim"))
 
 
+def test_a_part_says_which_of_its_words_only_say_where_to_look() -> None:
+    assert [part.places for part in plan_of(COMPARISON).sub_questions] == [("Harbour Gazette",), ("The Beacon",)]
+
+
 def test_a_date_and_the_value_beside_it_narrow_together() -> None:
     plan = plan_of("What did The Beacon report on October 4, 2023 about the flooded tunnel?")
     day = {"printed": {"$gte": "2023-10-04", "$lt": "2023-10-05"}}

@@ -33,6 +33,20 @@ def test_words_about_documents_do_not_count() -> None:
     assert Relevance(["the article reported that the tunnel leaks"], [held]).of(held) == 1.0
 
 
+def test_a_paper_that_names_itself_is_no_evidence_for_what_it_says() -> None:
+    own, subject = passage(1, "He told the Harbour Gazette so."), passage(2, "The tunnel leaks.")
+    question = ["What does the Harbour Gazette say about the tunnel?"]
+    named = Relevance(question, [own, subject, *FILLER])
+    placed = Relevance(question, [own, subject, *FILLER], ["Harbour Gazette"])
+    assert named.of(own) > named.of(subject)
+    assert placed.of(subject) > placed.of(own) > 0
+
+
+def test_a_question_of_nothing_but_a_place_is_still_measured() -> None:
+    held = passage(1, "The Harbour Gazette moved.")
+    assert Relevance(["Harbour Gazette"], [held], ["Harbour Gazette"]).of(held) == 1.0
+
+
 def test_the_best_of_several_targets_counts() -> None:
     held = passage(1, "Cats slept.")
     assert Relevance(["tunnel leaks", "cats slept"], [held]).of(held) == 1.0
