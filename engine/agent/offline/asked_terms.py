@@ -15,8 +15,8 @@ import msgspec
 
 from engine.agent.offline.kinds import kind_words
 from engine.agent.offline.names import names_in
-from engine.agent.offline.question_words import without_content
-from engine.lexical.analyzer import DEFAULT_LANGUAGE, language_of, query_terms, query_words
+from engine.agent.offline.question_words import question_language, without_content
+from engine.lexical.analyzer import DEFAULT_LANGUAGE, query_terms, query_words
 from engine.text.tokens import encoding
 
 SOFT = 0.3
@@ -72,7 +72,7 @@ def asked_terms(asked: str, rarity: Mapping[str, float], documents: int) -> Aske
         rarity: idf of terms in the collection, in nats.
         documents: how many it has; 0 where that is not known, which leaves the rarity in language at large.
     """
-    languages = tuple(dict.fromkeys((language_of(asked), DEFAULT_LANGUAGE)))
+    languages = tuple(dict.fromkeys((question_language(asked), DEFAULT_LANGUAGE)))
     empty, soft = without_content(languages[0]), kind_words(asked)
     named = frozenset(term for name in names_in(asked) for term in query_terms(name))
     known = documents / (documents + PRIOR_DOCUMENTS)

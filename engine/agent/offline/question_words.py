@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from engine.agent.offline.words import FRAME_WORDS, FUNCTION_WORDS
-from engine.lexical.analyzer import DEFAULT_LANGUAGE, query_terms
+from engine.lexical.analyzer import DEFAULT_LANGUAGE, STEMMERS, query_terms
 from engine.text.function_words import CYRILLIC, LATIN
+from engine.text.language import detect_language
 
 _REQUESTS = (
     "tell give find explain describe list show know summarise summarize summary overview please want need look looking"
@@ -28,6 +30,33 @@ _ASKED = {
     "ru": "кто кого что когда где куда откуда как почему зачем сколько какой какая какое какие мой моя мои ли есть",
 }
 """Beside the function words that languages are told apart by."""
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def question_language(asked: str) -> str:
+    """The language of a question, a key of `STEMMERS`; English when undecided.
+
+    A question is often too short for the function words by which texts are told apart; its question words tell then.
+
+    >>> [question_language(q) for q in ("¿Cuándo se abrió el puente?", "Combien coûte l'entrée ?", "Opening hours")]
+    ['es', 'fr', 'en']
+    """
+    detected = detect_language(asked)
+    if detected in STEMMERS:
+        return detected
+    words = set(_WORD.findall(asked.casefold()))
+    votes = {language: len(words & profile) for language, profile in _profiles().items()}
+    best = max(votes, key=votes.__getitem__)
+    return best if votes[best] > len(words & FUNCTION_WORDS) else DEFAULT_LANGUAGE
+
+
+@cache
+def _profiles() -> dict[str, frozenset[str]]:
+    """Language → the words that ask in it, and its function words."""
+    return {
+        language: frozenset(f"{asking} {LATIN.get(language, '')} {CYRILLIC.get(language, '')}".split())
+        for language, asking in _ASKED.items()
+    }
 
 
 @cache
