@@ -66,9 +66,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 }
 CONTEXT = "Answer from the documents of this collection."
 TODAY = date(2024, 1, 1)
-OTHERS = 800
+OTHERS = 600
 """Questions of a collection other than MultiHop-RAG, both halves together."""
-STRANGERS = 240
+STRANGERS = 160
 """Questions of each other collection that are put to a collection, both halves together."""
 
 

@@ -12,6 +12,7 @@ settings are chosen on `dev`.
 - recall: share of ambiguous questions that are asked back. precision: share of questions asked back that are ambiguous.
 - options: share of questions asked back whose options hold the one that is meant.
 - settled: share of them that, once told the option, cite the document that is meant first and no other reading's.
+- alone: share of all questions that end without one back when the client allows none (`multiturn` false).
 """
 
 from __future__ import annotations
@@ -313,6 +314,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder, engine.open(Path(folder) / "data", agent="offline") as quarry:
             quarry.upsert("made", documents, schema)
             outcomes = list(run(quarry, "made", cases))
+            alone = sum(
+                quarry.search("made", objective=case.objective, context=case.context).status == "completed"
+                for case in cases
+            )
         ambiguous = [o for o in outcomes if o[0].is_ambiguous]
         asked = [o for o in outcomes if o[2]]
         rightly = [o for o in asked if o[0].is_ambiguous]
@@ -322,6 +327,7 @@ def main() -> None:
         print(f"  precision  {share(len(rightly), len(asked))}")
         print(f"  options    {share(len(told), len(rightly))}")
         print(f"  settled    {share(sum(not o[1] for o in told), len(told))}")
+        print(f"  alone      {share(alone, len(cases))}")
         for case, fault, given in outcomes:
             if fault and options.show:
                 print(f"    {case.kind}: {case.objective} → {fault} {given}")

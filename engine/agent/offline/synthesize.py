@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 
 import msgspec
 
 from engine.agent.offline.asked_terms import asked_terms
 from engine.agent.offline.contrast import relation
 from engine.agent.offline.coverage import terms_in
+from engine.agent.offline.dates import dates_in
 from engine.agent.offline.findings import Sentence, Spoken, label_of, labelled
 from engine.agent.offline.followup import asked
 from engine.agent.offline.kinds import wanted
@@ -33,6 +35,8 @@ SPOKEN = 0.7
 """Factor on a document that had its say on another part."""
 _NO_VERDICT = "These sentences are taken from the documents as they stand; a yes or no is left to the reader."
 _FURTHER = "Further documents are less close to the question."
+_ANY_DAY = date(2000, 1, 1)
+"""Only where dates stand matters here, not which days they mean."""
 _ASIDE = {"same": "likewise", "other": "by contrast"}
 
 
@@ -71,7 +75,8 @@ def written(question: Question, plan: Plan, evidence: Sequence[Evidence], judgem
     for target in [_part_weights(part.text, question, weights) for part in parts] or [weights]:
         answer.say(target, PER_PART if parts else ALONE)
     if plan.shape in ("yes_no", "comparison"):
-        answer.say_of_each(names_in(text), weights)
+        dates = [(mention.start, mention.stop) for mention in dates_in(text, _ANY_DAY)]
+        answer.say_of_each(names_in(text, dates), weights)
     sentences = answer.sentences
     # What the answer says first is the first result; what it does not say follows by relevance.
     order = list(dict.fromkeys([*(n for s in sentences for n in s.findings), *range(len(documents))]))
