@@ -18,6 +18,8 @@ from engine.ranking.features import TermIds
 _WORDS_KEPT = 300_000
 _TEXTS_KEPT = 4_096
 _NO_TERM = 0
+_BITS = 32
+_LOW = (1 << _BITS) - 1
 
 
 class TermTable:
@@ -27,8 +29,9 @@ class TermTable:
         self._splitter = make_splitter()
         self._stemmer = text_analyzer(DEFAULT_LANGUAGE)
         self._ids: dict[str, int] = {}
-        self._words = _Words(self._id_of_word)
-        self._texts: dict[tuple[str, bool], TermIds] = {}
+        self._forms: dict[str, int] = {}
+        self._words = _Words(self._numbers_of_word)
+        self._texts: dict[tuple[str, bool], tuple[TermIds, TermIds]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -45,36 +48,50 @@ class TermTable:
         Args:
             languages: those a text may be in, besides English; none saves asking.
         """
-        foreign = bool(languages)
+        return [stems for stems, _ in self._analysed(texts, foreign=bool(languages))]
+
+    def word_ids(self, texts: Sequence[str], languages: Sequence[str] = ()) -> list[TermIds]:
+        """As `text_ids`, of the words before they are stemmed, which have ids of their own."""
+        return [words for _, words in self._analysed(texts, foreign=bool(languages))]
+
+    def _analysed(self, texts: Sequence[str], *, foreign: bool) -> list[tuple[TermIds, TermIds]]:
         return [
             known if (known := self._texts.get((text, foreign))) is not None else self._analyse(text, foreign=foreign)
             for text in texts
         ]
 
-    def _analyse(self, text: str, *, foreign: bool) -> TermIds:
+    def _analyse(self, text: str, *, foreign: bool) -> tuple[TermIds, TermIds]:
         language = language_of(text) if foreign else DEFAULT_LANGUAGE
         # Words of another language come as its stems, for the table of words does not know of languages.
         words = self._splitter.analyze(indexable(text, language))
-        ids = np.fromiter(map(self._words.__getitem__, words), np.int32, len(words))
+        numbers = np.fromiter(map(self._words.__getitem__, words), np.int64, len(words))
+        ids = (numbers & _LOW).astype(np.int32), (numbers >> _BITS).astype(np.int32)
         if len(self._texts) >= _TEXTS_KEPT:
             self._texts.clear()
         self._texts[text, foreign] = ids
         return ids
 
-    def _id_of_word(self, word: str) -> int:
+    def _numbers_of_word(self, word: str) -> int:
+        """The id of the term in the lower half, that of the word in the upper."""
         stems = self._stemmer.analyze(word)
-        return self._id(stems[0]) if stems else _NO_TERM
+        stem = self._id(stems[0]) if stems else _NO_TERM
+        return _number(self._forms, word, self._lock) << _BITS | stem
 
     def _id(self, term: str) -> int:
-        known = self._ids.get(term)
-        if known is not None:
-            return known
-        with self._lock:
-            return self._ids.setdefault(term, len(self._ids) + 1)
+        return _number(self._ids, term, self._lock)
+
+
+def _number(numbers: dict[str, int], key: str, lock: threading.Lock) -> int:
+    """The number of `key`, from 1; the next one when it is new."""
+    known = numbers.get(key)
+    if known is not None:
+        return known
+    with lock:
+        return numbers.setdefault(key, len(numbers) + 1)
 
 
 class _Words(dict[str, int]):
-    """Word → id of its term; a race of two threads looks one up twice, nothing worse."""
+    """Word → ids of its term and of itself; a race of two threads looks one up twice, nothing worse."""
 
     def __init__(self, look_up: Callable[[str], int]) -> None:
         super().__init__()

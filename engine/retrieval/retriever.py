@@ -10,11 +10,12 @@ from engine.backend.protocol import Backend, Legs, LegsQuery, LexicalTerms
 from engine.embedding.protocol import Embedder
 from engine.lexical.term_ids import term_table
 from engine.model.document import Passage
-from engine.model.hits import Candidates
+from engine.model.hits import Candidates, Vectors
 from engine.model.observer import Observer, timed
 from engine.ranking.fusion import fuse
 from engine.ranking.rerank import RERANKED, TermReranker, scores_of
 from engine.retrieval.query import Ranked, RetrievalQuery
+from engine.retrieval.query_vector import weighs_words, weighted_by_rarity
 from engine.storage.catalog import StoredNamespace, check_embedder
 
 LEG_K = 100
@@ -38,7 +39,7 @@ class Retriever:
         vector = None
         if query.mode != "lexical":
             with timed(self._observer, "embed"):
-                vector = self._embedder.embed_queries([query.text])[0]
+                vector = self._vector(namespace, query.text)
         legs_query = LegsQuery(
             lexical=None if query.mode == "vector" else LexicalTerms(query.text),
             vector=vector,
@@ -51,6 +52,11 @@ class Retriever:
             with self._backend.hold_writes(namespace):
                 ranked, _ = self._once(namespace, query, legs_query)
         return ranked
+
+    def _vector(self, namespace: int, text: str) -> Vectors:
+        if weighs_words(self._embedder):
+            return weighted_by_rarity(self._embedder, text, self._backend.rarity(namespace, text))
+        return self._embedder.embed_queries([text])[0]
 
     def _once(self, namespace: int, query: RetrievalQuery, legs_query: LegsQuery) -> tuple[Ranked, bool]:
         legs = self._backend.legs(namespace, legs_query)
@@ -90,7 +96,7 @@ class Retriever:
     def _reranked(
         text: str, fused: Candidates, passages: list[Passage], legs: Legs
     ) -> tuple[Candidates, list[Passage]]:
-        reranker = TermReranker(legs.terms, term_table())
+        reranker = TermReranker(legs.terms, term_table(), legs.vector)
         ranked = reranker.rerank(text, fused, passages[:RERANKED])
         of = {passage.label: passage for passage in passages}
         return ranked, [of[label] for label in ranked.labels.tolist()]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.model.document import Passage
 from engine.model.hits import Candidates, top_k
 from engine.ranking.diversity import greedy_coverage, maximal_marginal_relevance, term_overlap_matrix
-from engine.ranking.features import WINDOW, term_features
+from engine.ranking.features import CLAUSE_WINDOW, HEADER_SHARE, PHRASE_GAP, WINDOW, same_form, term_features
 from engine.ranking.fusion import fuse, reciprocal_rank_fusion, vector_weight, weighted_sum
 from engine.ranking.rerank import TermReranker, scores_of
 from engine.ranking.terms import QueryTerms, weigh_terms
@@ -91,12 +91,41 @@ def arrays(texts):
     return [np.array(text, np.int32) for text in texts]
 
 
-def window_by_hand(text: list[int], query, weights, stops) -> float:
-    weight_of = {
+def content_weights(query, weights, stops) -> dict[int, float]:
+    return {
         term: weight
         for term, weight, stop in zip(query.tolist(), weights.tolist(), stops.tolist(), strict=True)
         if not stop
     }
+
+
+def headed_window_by_hand(text: list[int], header: list[int], query, weights, stops) -> float:
+    weight_of = content_weights(query, weights, stops)
+
+    def value(window: set[int]) -> float:
+        beside = HEADER_SHARE * sum(weight_of.get(t, 0.0) for t in set(header) - window)
+        return beside + sum(weight_of.get(t, 0.0) for t in window)
+
+    return max((value(set(text[at : at + CLAUSE_WINDOW])) for at in range(len(text))), default=value(set()))
+
+
+def phrase_by_hand(fields: list[list[int]], query, weights, stops) -> float:
+    content = list(content_weights(query, weights, stops).items())
+    held = total = 0.0
+    for (first, a), (second, b) in pairwise(content):
+        total += min(a, b)
+        follows = any(
+            second in field[at + 1 : at + 1 + PHRASE_GAP]
+            for field in fields
+            for at, term in enumerate(field)
+            if term == first
+        )
+        held += min(a, b) if follows else 0.0
+    return held / total if total else 0.0
+
+
+def window_by_hand(text: list[int], query, weights, stops) -> float:
+    weight_of = content_weights(query, weights, stops)
     return max(
         (sum(weight_of.get(t, 0.0) for t in set(text[at : at + WINDOW])) for at in range(len(text))), default=0.0
     )
@@ -117,6 +146,23 @@ def test_features_equal_their_definition(question, texts, seed) -> None:
             by_hand = sum(w for t, w in zip(query.tolist(), weights.tolist(), strict=True) if t in terms)
             assert value == pytest.approx(by_hand / total, abs=1e-4)
         assert found.window[at] == pytest.approx(window_by_hand(text, query, weights, stops) / total, abs=1e-4)
+        headed = headed_window_by_hand(text, headers[at], query, weights, stops)
+        assert found.headed_window[at] == pytest.approx(headed / total, abs=1e-4)
+        assert found.phrase[at] == pytest.approx(phrase_by_hand([text, headers[at]], query, weights, stops), abs=1e-4)
+        terms = set(headers[at])
+        named = len(terms & content_weights(query, weights, stops).keys()) / max(len(terms), 1)
+        assert found.named[at] == pytest.approx(named, abs=1e-6)
+
+
+@given(question=questions(), texts=TEXTS)
+def test_a_form_counts_in_whichever_field_it_stands(question, texts) -> None:
+    words, weights, _ = question
+    fields = [arrays(texts), arrays([text[::2] for text in reversed(texts)])]
+    found = same_form(words, weights, fields)
+    for at, share in enumerate(found.tolist()):
+        held = {word for field in fields for word in field[at].tolist()}
+        by_hand = sum(w for t, w in zip(words.tolist(), weights.tolist(), strict=True) if t in held)
+        assert share == pytest.approx(by_hand / float(weights.sum()), abs=1e-4)
 
 
 @given(question=questions(), texts=TEXTS, extra=st.integers(1, 15))
@@ -138,9 +184,22 @@ class Numbers:
     def text_ids(self, texts, languages):
         return [np.array(text.split(), np.int32) for text in texts]
 
+    def word_ids(self, texts, languages):
+        return [np.array([100 + int(word) for word in text.split()], np.int32) for text in texts]
 
-@given(question=questions(), texts=TEXTS, unread=st.integers(0, 4))
-def test_reranking_keeps_every_label_and_what_was_not_read_stays_behind_in_order(question, texts, unread) -> None:
+
+class Marked(Numbers):
+    """Texts that may end in a question mark."""
+
+    def text_ids(self, texts, languages):
+        return super().text_ids([text.rstrip("? ") for text in texts], languages)
+
+    def word_ids(self, texts, languages):
+        return super().word_ids([text.rstrip("? ") for text in texts], languages)
+
+
+@given(question=questions(), texts=TEXTS, unread=st.integers(0, 4), mark=st.sampled_from(["", " ?"]))
+def test_reranking_keeps_every_label_and_what_was_not_read_stays_behind_in_order(question, texts, unread, mark) -> None:
     query, weights, stops = question
     terms = QueryTerms(
         tuple(map(str, query.tolist())), np.ones(len(query), np.float32), weights, stops, np.ones(len(query), np.int64)
@@ -153,7 +212,9 @@ def test_reranking_keeps_every_label_and_what_was_not_read_stays_behind_in_order
     ]
     labels = np.arange(len(texts) + unread)
     candidates = Candidates(labels, np.linspace(1.0, 0.5, len(labels)).astype(np.float32))
-    ranked = TermReranker(terms, Numbers()).rerank("", candidates, passages)
+    asked = " ".join(terms.terms)
+    near = Candidates(labels[:2], np.array([0.5, 0.25][: len(labels)], np.float32))
+    ranked = TermReranker(terms, Marked() if mark else Numbers(), near).rerank(asked + mark, candidates, passages)
     assert sorted(ranked.labels.tolist()) == labels.tolist()
     assert ranked.labels[len(texts) :].tolist() == labels[len(texts) :].tolist()
     assert (np.diff(ranked.scores) <= 0).all()

@@ -29,6 +29,14 @@ def test_a_question_and_a_passage_meet_in_the_stem() -> None:
     assert set(table.term_ids(query_terms("the committee approves")).tolist()) & set(ids.tolist())
 
 
+def test_words_of_one_stem_have_ids_of_their_own() -> None:
+    table = TermTable()
+    texts = ["approved approves Approved", "approves"]
+    (stems, other), (words, form) = table.text_ids(texts), table.word_ids(texts)
+    assert stems.tolist() == [other[0]] * 3
+    assert words[0] == words[2] != words[1] == form[0]
+
+
 def test_a_text_seen_again_is_not_analysed_again() -> None:
     table = TermTable()
     (first,) = table.text_ids(["some text"])

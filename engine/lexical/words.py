@@ -1,0 +1,30 @@
+"""The words of a text as they are written, with the terms that the index holds for them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from engine.lexical.analyzer import DEFAULT_LANGUAGE, language_of, text_analyzer
+from engine.lexical.native import TextAnalyzer, make_splitter
+from engine.lexical.scripts import prepare_query
+
+
+def words_with_terms(text: str) -> list[tuple[str, str]]:
+    """Distinct words of a query in order, in lower case without accents, each with its term in the query's language.
+
+    >>> words_with_terms("The foxes' den")
+    [('the', 'the'), ('foxes', 'fox'), ('den', 'den')]
+    """
+    prepared = prepare_query(text)
+    language = language_of(text)
+    words, terms = _splitter().analyze(prepared), text_analyzer(language).analyze(prepared)
+    if language != DEFAULT_LANGUAGE:
+        terms = text_analyzer(DEFAULT_LANGUAGE).analyze(" ".join(terms))
+    if len(words) != len(terms):
+        return []
+    return list(dict(zip(words, terms, strict=True)).items())
+
+
+@cache
+def _splitter() -> TextAnalyzer:
+    return make_splitter()

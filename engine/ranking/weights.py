@@ -1,0 +1,30 @@
+"""What each feature of the reranker counts, for questions and for all else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureWeights:
+    """What each feature adds to the fused score, in which the best BM25 counts 1; see `TermReranker`."""
+
+    coverage: float
+    window: float
+    document: float
+    mention: float
+    headed_window: float = 0.0
+    phrase: float = 0.0
+    named: float = 0.0
+    form: float = 0.0
+    nearness: float = 0.0
+
+
+# The sum of fixed weights was fitted on half of the questions of four collections by ``benchmarks/fit_rerank.py``, also
+# with each collection left out, rounded, and held on the other half (docs/benchmarks.md).
+QUESTION = FeatureWeights(
+    coverage=0.4, window=0.4, document=0.2, mention=0.7, headed_window=0.5, phrase=0.4, named=0.2, form=0.15
+)
+"""One sentence answers a question: what counts is how closely, and in which form, its words stand together."""
+STATEMENT = FeatureWeights(coverage=0.3, window=0.5, document=0.4, mention=0.7, form=0.1, nearness=1.5)
+"""A statement, or words without a sentence, is about a subject: its words are spread, and others may say the same."""
