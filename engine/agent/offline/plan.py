@@ -24,7 +24,7 @@ MAX_QUERIES = 8
 MAX_SUB_QUESTIONS = 5
 MAX_NARROWINGS = 3
 """Different values, such as sources, that the whole question is asked under."""
-WHOLE, PART = 1.0, 0.4
+WHOLE, PART = 1.0, 0.3
 """Weights of queries for the whole question and for a part of it."""
 BACKGROUND = 0.3
 """Weight of the query that adds words of the context."""
