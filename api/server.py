@@ -13,6 +13,7 @@ import uvicorn
 
 from api.app import create_app
 from api.logs import configure_logging
+from api.memory import limit_arenas, settled
 from api.service import Service
 from api.settings import Settings
 
@@ -38,6 +39,7 @@ def serve(settings: Settings) -> int:
     Raises:
         QuarryError: the data directory could not be opened, or the key in the settings cannot be used.
     """
+    limit_arenas()
     configure_logging(settings.log_level, settings.log_format)
     app = create_app(settings)
     config = uvicorn.Config(
@@ -71,7 +73,8 @@ class _Server(uvicorn.Server):
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         # Opened here, so that an engine that cannot be opened raises its own error and not a failed lifespan.
         await self._service.open()
-        await super().serve(sockets)
+        with settled():
+            await super().serve(sockets)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
