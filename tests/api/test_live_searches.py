@@ -160,7 +160,13 @@ def test_searches_at_once_are_limited_by_key_and_in_all(live: Live) -> None:
     assert live.api.search("n").status_code == 200
 
 
-@row("Search and sessions: Clarifications")
+@row(
+    "Search and sessions: Clarifications",
+    "service.md Search response (session): clarification_needed",
+    "service.md Clarification: question",
+    "service.md Clarification: options",
+    "service.md States and transitions: clarification_needed",
+)
 def test_a_search_asks_back_only_where_it_may(live: Live) -> None:
     live.model.replies = {
         "clarify": {"needed": True, "question": "Which source is meant?", "options": ["Almanac", "Gazette"]}

@@ -51,7 +51,7 @@ def test_of_an_id_twice_the_last_wins(api: Api, fresh: str) -> None:
     assert get(api, fresh, "a") == {"id": "a", "n": 2}
 
 
-@row("Documents and schema: More than 10,000")
+@row("Documents and schema: More than 10,000", "service.md Limits: Documents per upload request")
 def test_more_than_ten_thousand_documents_are_refused(api: Api, fresh: str) -> None:
     answer = api.upload(fresh, *({"id": str(n)} for n in range(10_001)))
     assert error_of(answer) == (400, "too_many_documents")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from api.settings import Settings
 from tests.api.rows import row
 from tests.api.serving import Api, ProcessServer, ThreadServer, error_of, raw_exchange
 
@@ -51,6 +52,21 @@ def upload_of(size: int) -> bytes:
 def head(path: str, key: str, *lines: str) -> bytes:
     fixed = [f"POST {path} HTTP/1.1", "Host: test", f"Authorization: Bearer {key}", "Content-Type: application/json"]
     return "\r\n".join([*fixed, *lines, "", ""]).encode()
+
+
+@row("Limits: body sizes")
+def test_the_limits_are_those_of_the_decisions_unless_told_otherwise() -> None:
+    assert (Settings().upload_bytes, Settings().body_bytes) == (256 * 1024 * 1024, 1024 * 1024)
+
+
+@row("Limits: deprecations")
+def test_a_route_announces_its_end_in_the_description_and_its_answers_or_in_neither(api: Api, articles: str) -> None:
+    described = api.get("/openapi.json").json()
+    deprecated = [path for path, item in described["paths"].items() for one in item.values() if one.get("deprecated")]
+    headers = {name.lower() for name in api.get(f"/v1/namespaces/{articles}").headers}
+    # Nothing is on its way out: the first that is needs all three headers, and a test of them here.
+    assert deprecated == []
+    assert not headers & {"deprecation", "sunset"}
 
 
 @row("Limits: body sizes")
