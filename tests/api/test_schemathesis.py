@@ -21,7 +21,7 @@ def test_the_server_keeps_what_its_description_promises(api: Api, articles: str)
             *(str(Path(sys.executable).with_name("schemathesis")), "--config-file"),
             *(str(Path(__file__).with_name("schemathesis.toml")), "run", f"{api.url}/openapi.json"),
             *("--header", f"Authorization: Bearer {ROOT_KEY}"),
-            *("--checks", "all", "--max-examples", "1", "--max-time", "30", "--no-color"),
+            *("--checks", "all", "--max-examples", "1", "--max-time", "20", "--no-color"),
         ],
         capture_output=True,
         text=True,
