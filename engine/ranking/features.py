@@ -23,7 +23,6 @@ HEADER_SHARE = 0.35
 """What a query word counts that stands in the header only, as a share of one that stands in the window."""
 PHRASE_GAP = 3
 """Words from a query word to the one that follows it in the question, at most, to count as its phrase."""
-_MAX_BITS = 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,29 +142,24 @@ def _windows(found: _Occurrences, weights: Shares, headed: _Flags) -> tuple[Shar
         found: occurrences of the terms that windows are looked for.
         headed: shape ``(passages, terms)``: which of those terms the header holds.
     """
-    heavy = np.argsort(-weights, kind="stable")[:_MAX_BITS]
-    bit_of = np.full(len(weights), -1, np.int64)
-    bit_of[heavy] = np.arange(len(heavy))
-    keep = bit_of[found.slots] >= 0
-    at, bits, positions = found.at[keep], bit_of[found.slots[keep]], found.positions[keep]
     narrow = np.zeros(len(headed), np.float32)
     wide = HEADER_SHARE * (headed @ weights).astype(np.float32)
-    if len(at) == 0:
+    count = len(found.at)
+    if count == 0:
         return narrow, wide
-    flags = np.left_shift(np.int64(1), bits)
-    close, near = flags.copy(), flags.copy()
-    for step in range(1, min(max(WINDOW, CLAUSE_WINDOW), len(at))):
-        gaps = np.where(at[step:] == at[:-step], positions[step:] - positions[:-step], CLAUSE_WINDOW + WINDOW)
-        within = gaps < CLAUSE_WINDOW
-        if not within.any():
-            break
-        near[:-step] |= np.where(within, flags[step:], 0)
-        close[:-step] |= np.where(gaps < WINDOW, flags[step:], 0)
-    places = np.arange(len(heavy))
-    together = ((near[:, None] >> places) & 1).astype(np.float32)
-    np.maximum.at(narrow, at, ((close[:, None] >> places) & 1).astype(np.float32) @ weights[heavy])
-    beside = headed[:, heavy].astype(np.float32)[at] * (1.0 - together)
-    np.maximum.at(wide, at, (together + HEADER_SHARE * beside) @ weights[heavy])
+    # One number a place, so that a window of one text never reaches into the next.
+    places = found.at * (int(found.positions.max()) + WINDOW + CLAUSE_WINDOW + 1) + found.positions
+    seen = np.zeros((count + 1, len(weights)), np.int32)
+    seen[np.arange(1, count + 1), found.slots] = 1
+    np.cumsum(seen, axis=0, out=seen)
+    close = seen[np.searchsorted(places, places + WINDOW)] > seen[:-1]
+    near = seen[np.searchsorted(places, places + CLAUSE_WINDOW)] > seen[:-1]
+    # Occurrences come by text, so the best of each text is the best of a run.
+    first = np.flatnonzero(np.r_[True, found.at[1:] != found.at[:-1]])
+    texts = found.at[first]
+    narrow[texts] = np.maximum.reduceat(close @ weights, first)
+    beside = headed[found.at] & ~near
+    wide[texts] = np.maximum.reduceat(near @ weights + HEADER_SHARE * (beside @ weights), first)
     return narrow, wide
 
 

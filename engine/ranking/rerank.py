@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -158,9 +159,15 @@ class TermReranker:
         return np.fromiter((best[document] for document in documents), np.float32, len(documents))
 
     def _names(self, passages: Sequence[Passage]) -> list[list[TermIds]]:
-        titles = {p.header: [without_qualifier(title) for title in split_header(p.header)] for p in passages}
-        ids = {header: self.analyzer.text_ids(found, ()) for header, found in titles.items()}
+        headers = dict.fromkeys(passage.header for passage in passages)
+        ids = {header: self.analyzer.text_ids(_titles(header), ()) for header in headers}
         return [ids[passage.header] for passage in passages]
+
+
+@lru_cache(maxsize=4096)
+def _titles(header: str) -> tuple[str, ...]:
+    """What a document may be named by; passages of one document share their header, and searches their documents."""
+    return tuple(without_qualifier(title) for title in split_header(header))
 
 
 def scores_of(run: Candidates, labels: Labels, *, absent: float = 0.0) -> Scores:
