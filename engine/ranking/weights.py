@@ -20,8 +20,8 @@ class FeatureWeights:
     nearness: float = 0.0
 
 
-# The sum of fixed weights was fitted on half of the questions of four collections by ``benchmarks/fit_rerank.py``, also
-# with each collection left out, rounded, and held on the other half (docs/benchmarks.md).
+# Chosen on half of the questions of four collections, near what ``benchmarks/fit_rerank.py`` finds, and held on the
+# other half (docs/benchmarks.md). Where fewer than all collections speak for a weight it is drawn towards zero.
 QUESTION = FeatureWeights(
     coverage=0.4, window=0.4, document=0.2, mention=0.7, headed_window=0.5, phrase=0.4, named=0.2, form=0.15
 )

@@ -72,3 +72,29 @@ def test_scores_never_increase_and_no_passage_comes_twice(quarry: Engine) -> Non
 
 def test_no_passages_are_asked_for(quarry: Engine) -> None:
     assert ids(quarry, "the tunnel of Pellam", 0) == []
+
+
+def test_a_question_that_names_no_value_keeps_the_ranking_of_the_whole(quarry: Engine) -> None:
+    text = "Was the tunnel of Pellam inspected, and after how many weeks?"
+    whole = quarry.retrieve("papers", text, k=12, mode="hybrid")
+    led = quarry.retrieve("papers", text, k=12, mode="planned")
+    assert [hit.document_id for hit in led[:5]] == [hit.document_id for hit in whole[:5]]
+    assert len({hit.document_id for hit in led}) == 12
+
+
+def test_a_part_adds_what_the_whole_leaves_out_behind_the_first_five(tmp_path: Path) -> None:
+    crowd = [
+        {"id": f"lamp-{n}", "body": f"The lighthouse keeper of Arden trimmed lamp {n} at dusk with brass scissors."}
+        for n in range(12)
+    ]
+    words = ("slate", "roofs", "split", "frost")
+    noise = [{"id": f"day-{n}", "body": f"Day {n}: {words[n % 4]} and {words[n % 3]} were noted."} for n in range(200)]
+    other = {"id": "roofer", "body": "Slate roofs split in frost."}
+    text = "How did the lighthouse keeper of Arden trim the brass lamp at dusk; why do slate roofs split in frost?"
+    with engine.open(tmp_path, agent="offline") as opened:
+        opened.upsert("notes", [*crowd, *noise, other], schema={"body": {"type": "string", "is_searchable": True}})
+        hits = [hit.document_id for hit in opened.retrieve("notes", text, k=10, mode="planned")]
+        whole = [hit.document_id for hit in opened.retrieve("notes", text, k=10, mode="hybrid")]
+    assert "roofer" not in whole
+    assert hits[5] == "roofer"
+    assert hits[:5] == whole[:5]
