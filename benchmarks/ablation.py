@@ -1,6 +1,6 @@
 """What each step of retrieval is worth: the hybrid ranking with one step changed, over every collection.
 
-    python -m benchmarks.ablation                    an even sample of 600 questions a collection: about 10 minutes
+    python -m benchmarks.ablation                    an even sample of 600 questions a collection: 7 minutes of CPU
     python -m benchmarks.ablation --limit 0          all questions
     python -m benchmarks.ablation --only "as it is" --only "without phrases"
 
