@@ -1,6 +1,6 @@
 """Fits the weights by which the offline judge tells an answer from "not found".
 
-    python -m benchmarks.judge_fit                 prints weights, and the shares they give on both halves; ten minutes
+    python -m benchmarks.judge_fit                 prints weights, and the shares they give; a quarter of an hour
     python -m benchmarks.judge_fit --lexical       for embedders whose cosines are not known
 
 Questions are put to their own collection, to the others, and to small parts of their own: one to twenty documents, with

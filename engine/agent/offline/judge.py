@@ -6,8 +6,8 @@ default embedder the similarity of the best passage counts too, and words of lik
 embedders have cosines of another scale, and the model without them serves those. Few documents leave little to choose
 from: a passage that fits among three of them is less likely to fit by chance than one among thousands.
 
-The weights are from ``benchmarks/judge_fit.py``, fitted on half of the questions of four public collections, put to the
-collection, to small parts of it with and without the document that answers, and to the wrong collection;
+The weights are of a fit as ``benchmarks/judge_fit.py`` makes it, on half of the questions of four public collections,
+put to the collection, to small parts of it with and without the document that answers, and to the wrong collection;
 `benchmarks.answers` prints how they do on the other half, and the curve of refusals.
 """
 
