@@ -271,7 +271,14 @@ class Database:
         return returned
 
 
-def connect(path: Path, *, threads: int, memory_limit: str, temp_directory: Path | None = None) -> Database:
+def connect(
+    path: Path,
+    *,
+    threads: int,
+    memory_limit: str,
+    temp_directory: Path | None = None,
+    checkpoint_threshold: str = CHECKPOINT_THRESHOLD,
+) -> Database:
     """Open a database file, or make it.
 
     SQL can reach nothing but this file: no other files, no extensions, no settings.
@@ -280,6 +287,7 @@ def connect(path: Path, *, threads: int, memory_limit: str, temp_directory: Path
         threads: for the statements of all cursors together.
         memory_limit: as DuckDB reads it, such as ``2GB``.
         temp_directory: where large sorts spill; beside the file when None.
+        checkpoint_threshold: size of the WAL at which a commit also checkpoints; its rows stay in memory until then.
 
     Raises:
         DataDirectoryLocked: another process has it open.
@@ -292,7 +300,7 @@ def connect(path: Path, *, threads: int, memory_limit: str, temp_directory: Path
         "async_threads": 1,
         "memory_limit": memory_limit,
         "max_temp_directory_size": "10GB",
-        "checkpoint_threshold": CHECKPOINT_THRESHOLD,
+        "checkpoint_threshold": checkpoint_threshold,
     }
     if temp_directory is not None:
         config["temp_directory"] = str(temp_directory)

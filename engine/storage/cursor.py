@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy.typing as npt
+
+ROWS_AT_ONCE = 512
+"""Rows that an insert holds beside what it has written."""
 
 
 class Appender(Protocol):
@@ -52,5 +56,8 @@ def insert_rows(cursor: Cursor, table: str, columns: Sequence[str], rows: Iterab
     Raises:
         duckdb.Error: a value does not fit or a key exists; the transaction must be rolled back, as `transaction` does.
     """
-    with cursor.appender(table, columns=list(columns)) as appender:
-        appender.append_rows(rows)
+    source = iter(rows)
+    # An appender holds a copy of its rows until it ends, beside the one that it writes.
+    while piece := list(islice(source, ROWS_AT_ONCE)):
+        with cursor.appender(table, columns=list(columns)) as appender:
+            appender.append_rows(piece)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,7 +23,7 @@ class DocumentRow(NamedTuple):
     body: str
 
 
-def insert_documents(cursor: Cursor, rows: Sequence[DocumentRow]) -> None:
+def insert_documents(cursor: Cursor, rows: Iterable[DocumentRow]) -> None:
     """Insert rows whose ids are not in the table."""
     insert_rows(cursor, "documents", ("id", "key", "root_id", "body"), rows)
 

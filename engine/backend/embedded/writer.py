@@ -94,10 +94,10 @@ def _insert(
 ) -> list[PassageRow]:
     insert_documents(
         cursor,
-        [
+        (
             DocumentRow(document.id, key, document.root_id, document.body.decode())
             for key, document in enumerate(documents, before.next_key)
-        ],
+        ),
     )
     store.columns.insert(cursor, [(key, d.values) for key, d in enumerate(documents, before.next_key)])
     labels = count(before.next_label)
