@@ -26,7 +26,7 @@ from unittest.mock import patch
 import numpy as np
 
 import engine
-from benchmarks.data import SCHEMAS, Collection, CollectionAbsent, Question, data_folder, open_collection
+from benchmarks.data import SCHEMAS, Collection, Question, data_folder, present_collections
 from benchmarks.metrics import Scores
 from benchmarks.quality import half_of, sample, scores_of_mode
 from benchmarks.report import environment, table, write_results
@@ -146,12 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", choices=list(VARIANTS), help="variants; default all")
     options = parser.parse_args(arguments)
     measured: dict[str, dict[str, Scores]] = {name: {} for name in options.only or VARIANTS}
-    for name in SCHEMAS:
-        try:
-            collection = open_collection(name, data_folder(options.data))
-        except CollectionAbsent as absent:
-            print(absent, file=sys.stderr)
-            continue
+    for collection in present_collections(SCHEMAS, data_folder(options.data)):
         _measure(collection, options.limit, measured)
     if not any(measured.values()):
         return 1

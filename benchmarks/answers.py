@@ -42,7 +42,7 @@ from engine.agent.offline import judge as judging
 from engine.agent.offline.agent import OfflineAgent
 from engine.agent.offline.coverage import Coverage
 from engine.agent.searches import Searches
-from engine.agent.steps import Evidence, Question, Steps, TurnBudget
+from engine.agent.steps import Evidence, Judge, Question, Steps, TurnBudget
 from engine.assembly import Core, assemble
 from engine.embedding.registry import load_embedder
 from engine.model.observer import SilentObserver
@@ -129,12 +129,29 @@ def spaced(text: str) -> str:
 
 
 def chosen(questions: list[Asked], half: str, limit: int | None) -> list[Asked]:
-    """Questions of one half or both, spread evenly where there are more than `limit`."""
-    if half != "all":
-        questions = [q for q in questions if q.number % 2 == (half == "odd")]
+    """Questions of one half or both, as many of each, spread evenly where there are more than `limit`."""
+    if half == "all":
+        each = None if limit is None else (limit + 1) // 2
+        both = chosen(questions, "even", each) + chosen(questions, "odd", each)
+        return sorted(both, key=lambda q: q.number)
+    questions = [q for q in questions if q.number % 2 == (half == "odd")]
     if limit is not None and len(questions) > limit:
         questions = [questions[place * len(questions) // limit] for place in range(limit)]
     return questions
+
+
+def judged_by(judge: Judge, core: Core, agent: OfflineAgent) -> Searches:
+    """Searches on the offline steps with another judge."""
+
+    def steps(budget: TurnBudget) -> Steps:
+        held = agent.steps(budget)
+        return Steps(held.planner, held.reader, judge, held.synthesizer, held.clarifier)
+
+    budget = EngineSettings(agent="offline").budget
+    plan_now = agent.planner.plan_now
+    return Searches(
+        core.retriever, core.backend, core.sessions, steps, plan_now, budget, SilentObserver(), lambda: TODAY
+    )
 
 
 def ask_all(core: Core, namespace: Any, questions: Sequence[Asked]) -> Iterator[Outcome]:
@@ -143,21 +160,7 @@ def ask_all(core: Core, namespace: Any, questions: Sequence[Asked]) -> Iterator[
     judge = RecordingJudge(embedder)
     agent = OfflineAgent(embedder)
 
-    def steps(budget: TurnBudget) -> Steps:
-        held = agent.steps(budget)
-        return Steps(held.planner, held.reader, judge, held.synthesizer, held.clarifier)
-
-    settings = EngineSettings(agent="offline")
-    searches = Searches(
-        core.retriever,
-        core.backend,
-        core.sessions,
-        steps,
-        agent.planner.plan_now,
-        settings.budget,
-        SilentObserver(),
-        lambda: TODAY,
-    )
+    searches = judged_by(judge, core, agent)
     for question in questions:
         judge.last = float("-inf")
         begin = time.perf_counter()

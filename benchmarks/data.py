@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,15 @@ def open_collection(name: str, folder: Path) -> Collection:
     if not (folder / name / "documents.jsonl").is_file():
         raise CollectionAbsent(f"{name} is not in {folder}: name the folder with --data or QUARRY_BENCH_DATA")
     return Collection(name, folder / name)
+
+
+def present_collections(names: Iterable[str], folder: Path) -> Iterator[Collection]:
+    """Those of `names` that are there; says on stderr which are not."""
+    for name in names:
+        try:
+            yield open_collection(name, folder)
+        except CollectionAbsent as absent:
+            print(absent, file=sys.stderr)
 
 
 def data_folder(given: str | None) -> Path:

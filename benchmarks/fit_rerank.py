@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 import engine
-from benchmarks.data import SCHEMAS, Collection, CollectionAbsent, Question, data_folder, open_collection, without_space
+from benchmarks.data import SCHEMAS, Collection, Question, data_folder, present_collections, without_space
 from benchmarks.quality import half_of, sample
 from benchmarks.report import table
 from engine.model.document import Passage
@@ -99,14 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--limit", type=int, default=800, help="questions a collection")
     options = parser.parse_args(arguments)
     pools: dict[str, tuple[Pool, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]] = {}
-    for name in SCHEMAS:
-        try:
-            collection = open_collection(name, data_folder(options.data))
-        except CollectionAbsent as absent:
-            print(absent, file=sys.stderr)
-            continue
+    for collection in present_collections(SCHEMAS, data_folder(options.data)):
         questions = sample([q for q in collection.questions() if not q.is_null], options.limit)
-        pools[name] = (
+        pools[collection.name] = (
             _recorded(collection, questions),
             np.array([half_of(q.id) == 0 for q in questions]),
             np.array([asks(q.text) for q in questions]),

@@ -26,12 +26,11 @@ from typing import Any
 import numpy as np
 
 import engine
-from benchmarks.answers import CONTEXT, SCHEMAS, TODAY, Asked, chosen, read_questions
+from benchmarks.answers import CONTEXT, SCHEMAS, Asked, chosen, judged_by, read_questions
 from engine.agent.offline.agent import OfflineAgent
 from engine.agent.offline.coverage import Coverage
 from engine.agent.offline.judge import LEXICAL, OfflineJudge, Values
-from engine.agent.searches import Searches
-from engine.agent.steps import Evidence, Question, Steps, TurnBudget
+from engine.agent.steps import Evidence, Question
 from engine.assembly import assemble
 from engine.embedding.registry import load_embedder
 from engine.model.observer import SilentObserver
@@ -82,24 +81,11 @@ def ask(folder: Path, put: Sequence[tuple[str, str, str, str, Asked]], *, lexica
     embedder = load_embedder("wordllama")
     recorder, agent = Recorder(None if lexical else embedder), OfflineAgent(embedder)
 
-    def steps(budget: TurnBudget) -> Steps:
-        held = agent.steps(budget)
-        return Steps(held.planner, held.reader, recorder, held.synthesizer, held.clarifier)
-
     with engine.open(folder, agent="offline") as quarry:
         namespaces = {name: quarry.namespace(name) for name in {entry[0] for entry in put}}
     settings = EngineSettings(agent="offline")
     core = assemble(folder, "wordllama", settings, SilentObserver())
-    searches = Searches(
-        core.retriever,
-        core.backend,
-        core.sessions,
-        steps,
-        agent.planner.plan_now,
-        settings.budget,
-        SilentObserver(),
-        lambda: TODAY,
-    )
+    searches = judged_by(recorder, core, agent)
     for name, home, group, kind, question in put:
         recorder.last = None
         request = SearchRequest(objective=question.text, context=CONTEXT)

@@ -22,7 +22,7 @@ from statistics import fmean, median
 from typing import Any
 
 import engine
-from benchmarks.data import SCHEMAS, Collection, CollectionAbsent, Question, data_folder, open_collection
+from benchmarks.data import SCHEMAS, Collection, Question, data_folder, present_collections
 from benchmarks.metrics import Scores, document_scores, passage_scores
 from benchmarks.report import environment, read_results, table, with_change, write_results
 
@@ -39,12 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cells: dict[str, Any] = dict(before.get("cells", {}))
     previous = dict(cells)
     asked = 0
-    for name in options.collection or SCHEMAS:
-        try:
-            collection = open_collection(name, folder)
-        except CollectionAbsent as absent:
-            print(absent, file=sys.stderr)
-            continue
+    for collection in present_collections(options.collection or SCHEMAS, folder):
         asked += 1
         _run(collection, options, cells, previous)
     if not asked:
