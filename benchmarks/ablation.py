@@ -117,6 +117,8 @@ KEPT: dict[str, list[Change]] = {
     "without mentions": without("mention"),
     "function words count in full": [("engine.ranking.terms.STOP_WEIGHT", 1.0)],
     "plain idf": [("engine.ranking.terms.RARITY_EXPONENT", 0.0)],
+    "no slip of the pen forgiven": [("engine.lexical.spelling.SHORTEST", 1_000)],
+    "read in every language held": [("engine.lexical.reader.MAIN_SHARE", 0.0)],
     "header not on its own": [(HEADER, partial(LexicalTerms, header_weight=0.0))],
 }
 """Each kept step taken out."""

@@ -108,9 +108,14 @@ class Stages:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.each: dict[str, list[float]] = {}
 
     def observe(self, stage: str, seconds: float) -> None:
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + seconds, 3)
+        self.each.setdefault(stage, []).append(seconds)
+
+    def medians_ms(self) -> dict[str, float]:
+        return {stage: round(1000 * float(np.median(seconds)), 2) for stage, seconds in self.each.items()}
 
     def count(self, name: str, n: int = 1) -> None:
         pass
@@ -163,13 +168,18 @@ def opened(folder: Path, count: int) -> dict[str, object]:
     """Cold open, hybrid retrieval, filtered vector retrieval, offline search and memory at 100,000 passages."""
     asked = iter(questions_file(folder).read_text(encoding="utf-8").splitlines())
     question = asked.__next__
+    stages = Stages()
     begin = time.perf_counter()
-    quarry = engine.open(folder, agent="offline")
+    quarry = engine.open(folder, agent="offline", observer=stages)
     first = quarry.retrieve("bench", question())
     cold = time.perf_counter() - begin
     out: dict[str, object] = {"passages": count, "cold_open_and_first_query_s": round(cold, 3), "hits": len(first)}
     for mode in ("hybrid", "lexical", "vector", "planned"):
+        stages.each.clear()
         out[f"retrieve_{mode}"] = percentiles(timed(300, lambda m=mode: quarry.retrieve("bench", question(), mode=m)))
+        if mode == "hybrid":
+            out["hybrid_stages_p50_ms"] = stages.medians_ms()
+    out["resident_after_retrieve_mb"] = round(resident_mb())
     out["search_offline"] = percentiles(
         timed(60, lambda: quarry.search("bench", objective=question(), context="Background is not known."))
     )
