@@ -43,6 +43,7 @@ from engine.agent.offline.agent import OfflineAgent
 from engine.agent.offline.coverage import Coverage
 from engine.agent.searches import Searches
 from engine.agent.steps import Evidence, Judge, Question, Steps, TurnBudget
+from engine.agent.workers import Workers
 from engine.assembly import Core, assemble
 from engine.embedding.registry import load_embedder
 from engine.model.observer import SilentObserver
@@ -140,7 +141,7 @@ def chosen(questions: list[Asked], half: str, limit: int | None) -> list[Asked]:
     return questions
 
 
-def judged_by(judge: Judge, core: Core, agent: OfflineAgent) -> Searches:
+def judged_by(judge: Judge, core: Core, agent: OfflineAgent, workers: Workers) -> Searches:
     """Searches on the offline steps with another judge."""
 
     def steps(budget: TurnBudget) -> Steps:
@@ -150,7 +151,7 @@ def judged_by(judge: Judge, core: Core, agent: OfflineAgent) -> Searches:
     budget = EngineSettings(agent="offline").budget
     plan_now = agent.planner.plan_now
     return Searches(
-        core.retriever, core.backend, core.sessions, steps, plan_now, budget, SilentObserver(), lambda: TODAY
+        core.retriever, core.backend, core.sessions, steps, plan_now, budget, SilentObserver(), lambda: TODAY, workers
     )
 
 
@@ -160,7 +161,8 @@ def ask_all(core: Core, namespace: Any, questions: Sequence[Asked]) -> Iterator[
     judge = RecordingJudge(embedder)
     agent = OfflineAgent(embedder)
 
-    searches = judged_by(judge, core, agent)
+    workers = Workers()
+    searches = judged_by(judge, core, agent, workers)
     for question in questions:
         judge.last = float("-inf")
         begin = time.perf_counter()
@@ -169,7 +171,7 @@ def ask_all(core: Core, namespace: Any, questions: Sequence[Asked]) -> Iterator[
         seconds = time.perf_counter() - begin
         documents = {d.id: d.body for d in core.backend.get(namespace.id, [r.id for r in response.results])}
         yield Outcome(question, response, judge.last, seconds, faults_of(response, documents))
-    searches.close()
+    workers.close()
 
 
 def faults_of(response: SearchResponse, documents: dict[str, dict[str, Any]]) -> list[str]:

@@ -31,6 +31,7 @@ from engine.agent.offline.agent import OfflineAgent
 from engine.agent.offline.coverage import Coverage
 from engine.agent.offline.judge import LEXICAL, OfflineJudge, Values
 from engine.agent.steps import Evidence, Question
+from engine.agent.workers import Workers
 from engine.assembly import assemble
 from engine.embedding.registry import load_embedder
 from engine.model.observer import SilentObserver
@@ -85,14 +86,15 @@ def ask(folder: Path, put: Sequence[tuple[str, str, str, str, Asked]], *, lexica
         namespaces = {name: quarry.namespace(name) for name in {entry[0] for entry in put}}
     settings = EngineSettings(agent="offline")
     core = assemble(folder, "wordllama", settings, SilentObserver())
-    searches = judged_by(recorder, core, agent)
+    workers = Workers()
+    searches = judged_by(recorder, core, agent, workers)
     for name, home, group, kind, question in put:
         recorder.last = None
         request = SearchRequest(objective=question.text, context=CONTEXT)
         core.run(lambda name=name, request=request: searches.start(namespaces[name], request))
         if recorder.last is not None:
             yield Case(home, group, kind, question.number % 2 == 0, recorder.last)
-    searches.close()
+    workers.close()
     core.close()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from engine.agent.claude.agent import ClaudeAgent
 from engine.agent.offline.agent import OfflineAgent
 from engine.agent.searches import Searches
+from engine.agent.workers import Workers
 from engine.backend.embedded.backend import EmbeddedBackend
 from engine.embedding.protocol import Embedder
 from engine.embedding.registry import load_embedder
@@ -60,7 +61,8 @@ class Core:
         self.ingest = Ingest(self.catalog, self.backend, embedder, settings, observer)
         self.retriever = Retriever(self.backend, embedder, observer)
         self._model = _model(settings, observer)
-        offline = OfflineAgent(embedder)
+        self._workers = Workers()
+        offline = OfflineAgent(embedder, self._workers.run)
         make_steps = offline.steps
         if self._model is not None:
             make_steps = ClaudeAgent(self._model, offline.steps, budget=settings.budget, observer=observer).steps
@@ -73,6 +75,7 @@ class Core:
             settings.budget,
             observer,
             lambda: utc_now().date(),
+            self._workers,
         )
         self._runner = LoopThread("quarry-search")
 
@@ -117,7 +120,7 @@ class Core:
             return
         self.closed = True
         self._runner.stop()
-        self.searches.close()
+        self._workers.close()
         if self._model is not None:
             self._model.close()
         self.backend.close()

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, ParamSpec, TypeVar, cast
 
 import msgspec
@@ -32,6 +30,7 @@ from engine.agent.steps import (
     ReadingPassage,
     Steps,
 )
+from engine.agent.workers import InThread
 from engine.errors import FilterError
 from engine.model.events import StatusEvent
 from engine.model.observer import Observer, timed
@@ -80,7 +79,7 @@ class Turn:
     """Runs one turn. Used once.
 
     Args:
-        pool: runs index queries; a turn never blocks its event loop.
+        run: runs index queries; a turn never blocks its event loop.
     """
 
     def __init__(
@@ -88,13 +87,13 @@ class Turn:
         steps: Steps,
         retrieval: Retrieval,
         budget: Budget,
-        pool: Executor,
+        run: InThread,
         observer: Observer,
     ) -> None:
         self._steps = steps
         self._retrieval = retrieval
         self._budget = budget
-        self._pool = pool
+        self._run = run
         self._observer = observer
         self._interruption = Interruption()
 
@@ -104,7 +103,7 @@ class Turn:
         Raises:
             QuarryError: a step failed and had no twin to do its work.
         """
-        corpus = await self._in_pool(self._retrieval.corpus)
+        corpus = await self._in_thread(self._retrieval.corpus)
         if corpus.documents == 0:
             yield StatusEvent("There are no documents to search here")
             state.result = TurnResult(synthesis=not_found(state.question, (), 0))
@@ -112,7 +111,7 @@ class Turn:
         yield StatusEvent("Planning the search")
         state.question = msgspec.structs.replace(
             state.question,
-            rarity=await self._in_pool(self._retrieval.rarity, everything_asked(state.question)),
+            rarity=await self._in_thread(self._retrieval.rarity, everything_asked(state.question)),
             filterable=corpus.schema.filterable(),
             documents=corpus.documents,
         )
@@ -152,7 +151,7 @@ class Turn:
 
     async def _retrieve(self, state: TurnState, queries: Sequence[PlannedQuery]) -> None:
         self._budget.queries_run += len(queries)
-        rankings = await asyncio.gather(*(self._in_pool(self._ranked, query) for query in queries))
+        rankings = await asyncio.gather(*(self._in_thread(self._ranked, query) for query in queries))
         for query, ranked in zip(queries, rankings, strict=True):
             state.gathering.add(query, ranked)
 
@@ -166,12 +165,12 @@ class Turn:
     async def _clarify(self, state: TurnState, plan: Plan) -> ClarificationDraft | None:
         """Ask the clarifier about what a first retrieval brought up, unread."""
         shown = state.gathering.ranking()[:READ_PER_ROUND]
-        passages = await self._in_pool(self._reading_passages, shown)
+        passages = await self._in_thread(self._reading_passages, shown)
         unread = [Evidence(passage, (), 0.0) for passage in passages]
         return await self._steps.clarifier.clarify(state.question, plan, unread)
 
     async def _read(self, state: TurnState, plan: Plan, chosen: Sequence[Gathered]) -> None:
-        passages = await self._in_pool(self._reading_passages, chosen)
+        passages = await self._in_thread(self._reading_passages, chosen)
         with timed(self._observer, "read"):
             found = await self._steps.reader.read(state.question, plan, passages)
         state.read |= {g.passage.label for g in chosen}
@@ -197,7 +196,7 @@ class Turn:
                     evidence,
                     self._steps.synthesizer,
                     state.question,
-                    lambda ids: self._in_pool(self._retrieval.documents, ids),
+                    lambda ids: self._in_thread(self._retrieval.documents, ids),
                     caveats=("The search stopped at its time limit; this may be incomplete.",)
                     if state.out_of_time
                     else (),
@@ -208,10 +207,9 @@ class Turn:
                 synthesis = f"{synthesis} {notice}"
         state.result = TurnResult(synthesis, results, tuple(evidence))
 
-    async def _in_pool(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        run = partial(self._interruption.run, work, *args, **kwargs)
+    async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, run)
+            return await self._run(self._interruption.run, work, *args, **kwargs)
         except asyncio.CancelledError:
             # A thread cannot be cancelled; the statement that it waits for can.
             self._interruption.fire()

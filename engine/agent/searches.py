@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from datetime import date
 from typing import Any
@@ -20,6 +19,7 @@ from engine.agent.loop import TurnResult, TurnState
 from engine.agent.planned import planned
 from engine.agent.sessions import MAX_EVIDENCE, SessionState, decode_state, encode_state
 from engine.agent.steps import Corpus, Evidence, Plan, Question, StepsFactory, Turn
+from engine.agent.workers import Workers
 from engine.backend.protocol import Backend
 from engine.errors import QuarryError, SearchTimeout
 from engine.filters.check import CheckedFilter, conjoin, parse_filter
@@ -42,9 +42,6 @@ from engine.storage.catalog import StoredNamespace
 from engine.storage.interruption import Interruption
 from engine.storage.sessions import SessionStore
 
-THREADS = 8
-"""Index queries under way at once, over all searches."""
-
 
 class Searches:
     """Runs the searches of one data directory. Thread-safe; its streams belong to the event loop that reads them.
@@ -64,6 +61,7 @@ class Searches:
         budget: BudgetSettings,
         observer: Observer,
         today: Callable[[], date],
+        workers: Workers,
     ) -> None:
         self._retriever = retriever
         self._backend = backend
@@ -73,11 +71,7 @@ class Searches:
         self._budget = budget
         self._observer = observer
         self._today = today
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="quarry-query")
-
-    def close(self) -> None:
-        """Let running queries end and start no more."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._workers = workers
 
     def retrieve(
         self, namespace: StoredNamespace, text: str, k: int, where: CheckedFilter | None, mode: Mode
@@ -160,7 +154,7 @@ class Searches:
         closed_well = False
         try:
             with timed(self._observer, "search"):
-                turn = TurnRun(self._make_steps(budget), bound, budget, self._pool, self._observer)
+                turn = TurnRun(self._make_steps(budget), bound, budget, self._workers.run, self._observer)
                 async with aclosing(turn.run(state)) as progress:
                     while (event := await _next(progress, budget)) is not None:
                         yield event
@@ -187,7 +181,7 @@ class Searches:
             else:
                 self._sessions.save(session_id, raw)
 
-        await asyncio.get_running_loop().run_in_executor(self._pool, write)
+        await self._workers.run(write)
 
     async def _fail(self, namespace: StoredNamespace, session_id: str, session: SessionState, *, is_new: bool) -> None:
         raw = encode_state(session)
@@ -198,7 +192,7 @@ class Searches:
             else:
                 self._sessions.fail(session_id)
 
-        await asyncio.get_running_loop().run_in_executor(self._pool, write)
+        await self._workers.run(write)
 
 
 async def _next(progress: AsyncGenerator[StatusEvent], budget: Budget) -> StatusEvent | None:

@@ -12,6 +12,7 @@ from engine.agent.offline.followup import asked
 from engine.agent.offline.readings import Held, Reading, held_against, readings_by_attribute, readings_by_title
 from engine.agent.offline.words import folded
 from engine.agent.steps import ClarificationDraft, Evidence, Plan, Question, ReadingPassage
+from engine.agent.workers import InThread
 from engine.model.search import Clarification
 
 MAX_OPTIONS = 5
@@ -33,10 +34,13 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 class OfflineClarifier:
     """Asks when the evidence falls into groups that the question does not tell apart. Never without `multiturn`."""
 
+    def __init__(self, run: InThread = asyncio.to_thread) -> None:
+        self._run = run
+
     async def clarify(self, question: Question, plan: Plan, evidence: Sequence[Evidence]) -> ClarificationDraft | None:
         if not question.request.multiturn or len(evidence) < 2:
             return None
-        return await asyncio.to_thread(clarification, question, plan, evidence)
+        return await self._run(clarification, question, plan, evidence)
 
 
 def clarification(question: Question, plan: Plan, evidence: Sequence[Evidence]) -> ClarificationDraft | None:

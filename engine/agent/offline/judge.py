@@ -25,6 +25,7 @@ from engine.agent.offline.dates import dates_in
 from engine.agent.offline.followup import asked
 from engine.agent.offline.likeness import Likeness
 from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question, ReadingPassage
+from engine.agent.workers import InThread
 from engine.embedding.protocol import Embedder
 
 ANSWERABLE = 0.0
@@ -78,7 +79,8 @@ class OfflineJudge:
         embedder: the namespace's; None judges by words alone.
     """
 
-    def __init__(self, embedder: Embedder | None = None) -> None:
+    def __init__(self, embedder: Embedder | None = None, run: InThread = asyncio.to_thread) -> None:
+        self._run = run
         self._weights = CALIBRATED.get(embedder.name, LEXICAL) if embedder is not None else LEXICAL
         self._embedder = embedder if self._weights.similarity else None
         self._likeness = Likeness(self._embedder) if self._embedder is not None else None
@@ -86,7 +88,7 @@ class OfflineJudge:
     async def judge(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]
     ) -> Judgement:
-        return await asyncio.to_thread(self.judged, question, plan, evidence)
+        return await self._run(self.judged, question, plan, evidence)
 
     def judged(self, question: Question, plan: Plan, evidence: Sequence[Evidence]) -> Judgement:
         """As `judge`; it never asks for more queries, since rules would look for nothing that the plan did not."""

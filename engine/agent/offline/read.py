@@ -12,6 +12,7 @@ import numpy.typing as npt
 from engine.agent.relevance import Relevance
 from engine.agent.selection import places_of, targets_of
 from engine.agent.steps import Block, Evidence, Plan, Question, ReadingPassage
+from engine.agent.workers import InThread
 
 MAX_BLOCKS = 5
 ENOUGH = 0.6
@@ -34,10 +35,13 @@ Table = npt.NDArray[np.float64]
 class OfflineReader:
     """Scores sentences by the rarity of the words of a sub-question that they hold, in their context."""
 
+    def __init__(self, run: InThread = asyncio.to_thread) -> None:
+        self._run = run
+
     async def read(self, question: Question, plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]:
         if len(passages) < _MANY:
             return read_now(plan, passages)
-        return await asyncio.to_thread(read_now, plan, passages)
+        return await self._run(read_now, plan, passages)
 
 
 def read_now(plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]:

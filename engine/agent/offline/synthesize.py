@@ -18,6 +18,7 @@ from engine.agent.offline.followup import asked
 from engine.agent.offline.kinds import wanted
 from engine.agent.offline.names import names_in
 from engine.agent.steps import AnswerDraft, Evidence, FindingDraft, Judgement, Plan, Question, SentenceDraft
+from engine.agent.workers import InThread
 from engine.model.search import MAX_EXCERPTS, MAX_RESULTS
 
 SENTENCES = 6
@@ -59,10 +60,13 @@ class Contribution(msgspec.Struct, frozen=True):
 class OfflineSynthesizer:
     """Says nothing that does not stand in a document."""
 
+    def __init__(self, run: InThread = asyncio.to_thread) -> None:
+        self._run = run
+
     async def synthesize(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence], judgement: Judgement
     ) -> AnswerDraft:
-        return await asyncio.to_thread(written, question, plan, evidence, judgement)
+        return await self._run(written, question, plan, evidence, judgement)
 
 
 def written(question: Question, plan: Plan, evidence: Sequence[Evidence], judgement: Judgement) -> AnswerDraft:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
@@ -85,9 +84,8 @@ def run(
     held = state or TurnState(asked(QUESTION), may_ask=False)
 
     async def all_events() -> list[str]:
-        with ThreadPoolExecutor(2) as pool:
-            turn = Turn(steps or offline(), shelf, Budget(BudgetSettings(**budget)), pool, SilentObserver())
-            return [event.message async for event in turn.run(held)]
+        turn = Turn(steps or offline(), shelf, Budget(BudgetSettings(**budget)), asyncio.to_thread, SilentObserver())
+        return [event.message async for event in turn.run(held)]
 
     return held, asyncio.run(all_events())
 
@@ -176,12 +174,12 @@ def test_a_step_that_fails_raises_to_the_caller() -> None:
 def test_a_turn_closed_at_any_of_its_events_ends_there() -> None:
     async def closed_after(count: int) -> TurnState:
         state = TurnState(asked(QUESTION), may_ask=False)
-        with ThreadPoolExecutor(2) as pool:
-            turn = Turn(offline(), Shelf(passage(1, TUNNEL)), Budget(BudgetSettings()), pool, SilentObserver())
-            events = turn.run(state)
-            for _ in range(count):
-                await anext(events)
-            await events.aclose()
+        shelf, budget = Shelf(passage(1, TUNNEL)), Budget(BudgetSettings())
+        turn = Turn(offline(), shelf, budget, asyncio.to_thread, SilentObserver())
+        events = turn.run(state)
+        for _ in range(count):
+            await anext(events)
+        await events.aclose()
         return state
 
     _, messages = run(Shelf(passage(1, TUNNEL)))
