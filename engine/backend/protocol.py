@@ -138,10 +138,11 @@ class Backend(Protocol):
 
     def drop(self, namespace: int) -> None: ...
 
-    def upsert(self, namespace: int, documents: Sequence[DocumentWrite], vectors: Vectors) -> int:
-        """Replace or insert all of `documents` (distinct ids) in one transaction; findable when it returns.
+    def upsert(self, namespace: int, documents: list[DocumentWrite], vectors: Vectors) -> int:
+        """Replace or insert all of `documents` (distinct ids) in one transaction; findable when it returns. How many.
 
         Args:
+            documents: may be emptied on the way.
             vectors: shape ``(sum of passages, dimension)``, unit rows.
         """
         ...

@@ -131,15 +131,15 @@ class Ingest:
             if existing is not None and self._derivation_differs(existing, schema):
                 self._rederive(existing, schema)
             with timed(self._observer, "write"):
-                self._backend.upsert(namespace.id, writes, vectors, {SEARCHED_PROPERTY: _encode(searched)})
+                written = self._backend.upsert(namespace.id, writes, vectors, {SEARCHED_PROPERTY: _encode(searched)})
         except BaseException:
             if existing is None:
                 self._backend.drop(namespace.id)
                 self._catalog.drop_namespace(namespace.id)
             raise
         self._catalog.update_schema(namespace.id, schema)
-        self._observer.count("documents_written", len(writes))
-        return len(writes)
+        self._observer.count("documents_written", written)
+        return written
 
     def _derivation_differs(self, namespace: Namespace, schema: Schema) -> bool:
         """Whether documents already stored must be cut anew: another set of their attributes is searched now."""

@@ -16,9 +16,6 @@ from engine.storage.migrate import applied, migrate, shipped
 
 CATALOG_FILE = "catalog.duckdb"
 MANIFEST_FILE = "catalog.manifest"
-CHECKPOINT_THRESHOLD = "16MB"
-"""A search writes its session, some 40 kB: at 16 MB a checkpoint comes every 400 searches, instead of holding thousands
-of sessions in memory."""
 
 
 class CatalogFile:
@@ -46,12 +43,7 @@ class CatalogFile:
         manifest = Manifest(directory / MANIFEST_FILE)
         if not accept_loss and not (directory / CATALOG_FILE).exists():
             manifest.check(0)
-        database = connect(
-            directory / CATALOG_FILE,
-            threads=threads,
-            memory_limit=memory_limit,
-            checkpoint_threshold=CHECKPOINT_THRESHOLD,
-        )
+        database = connect(directory / CATALOG_FILE, threads=threads, memory_limit=memory_limit)
         try:
             # Before anything is written: what is left may be needed to find out what happened.
             with database.reader() as cursor:

@@ -59,6 +59,15 @@ def require_free_space(directory: Path, min_free_bytes: int) -> None:
         raise StorageFull(f"Only {free >> 20:,} MiB of disk space are free; writes need {min_free_bytes >> 20:,} MiB.")
 
 
+def folder_bytes(folder: Path) -> int:
+    """Size of all files in `folder`; those that come or go meanwhile may be left out."""
+    total = 0
+    for file in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            total += file.stat().st_size if file.is_file() else 0
+    return total
+
+
 @contextmanager
 def translated_os_errors() -> Generator[None]:
     """Raise an `OSError` of the block as `StorageFull` or `StorageError`."""

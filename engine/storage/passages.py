@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ class PassageRow(NamedTuple):
     vector: bytes
 
 
-def insert_passages(cursor: Cursor, rows: Sequence[PassageRow]) -> None:
+def insert_passages(cursor: Cursor, rows: Iterable[PassageRow]) -> None:
     """Insert rows with new labels."""
     insert_rows(cursor, "passages", _COLUMNS, rows)
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import duckdb
 import pytest
@@ -63,8 +64,13 @@ def test_a_catalog_that_broke_mends_itself_once_there_is_space(tmp_path: Path) -
     file.close()
 
 
+def wide(seed: int) -> Schema:
+    """20 kB that nothing compresses to less than half."""
+    random = Random(seed)
+    return Schema({random.randbytes(50).hex(): Attribute(AttributeType.STRING) for _ in range(200)})
+
+
 def test_acknowledged_namespaces_outlive_a_full_disk(small_disk: Path) -> None:
-    wide = Schema({f"attribute_{n}_{'x' * 100}": Attribute(AttributeType.STRING) for n in range(200)})
     file = CatalogFile.open(small_disk)
     catalog = Catalog(file)
     company = catalog.company("default")
@@ -72,7 +78,7 @@ def test_acknowledged_namespaces_outlive_a_full_disk(small_disk: Path) -> None:
     refused = 0
     for n in range(600):
         try:
-            catalog.create_namespace(company, f"n{n:03}", wide, embedder="e", dimension=1)
+            catalog.create_namespace(company, f"n{n:03}", wide(n), embedder="e", dimension=1)
             acknowledged.append(f"n{n:03}")
         except StorageError:
             refused += 1
@@ -87,6 +93,6 @@ def test_acknowledged_namespaces_outlive_a_full_disk(small_disk: Path) -> None:
     file = CatalogFile.open(elsewhere)
     catalog = Catalog(file)
     assert set(acknowledged) <= {n.name for n in catalog.namespaces(1)}
-    catalog.create_namespace(company, "after", wide, embedder="e", dimension=1)
-    assert catalog.namespace(1, "after").schema == wide
+    catalog.create_namespace(company, "after", wide(-1), embedder="e", dimension=1)
+    assert catalog.namespace(1, "after").schema == wide(-1)
     file.close()

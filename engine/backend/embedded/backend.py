@@ -12,6 +12,7 @@ from engine.backend.embedded import writer
 from engine.backend.embedded.catchup import rebuild_indexes, save_vectors
 from engine.backend.embedded.columns import ensure_columns
 from engine.backend.embedded.folders import REINDEXED, beside, recover_folders, remove_folder, swap_folders
+from engine.backend.embedded.housekeeping import Housekeeping, tidy
 from engine.backend.embedded.legs import run_legs
 from engine.backend.embedded.opening import create_store, open_store
 from engine.backend.embedded.pool import StorePool
@@ -36,6 +37,7 @@ from engine.settings import EngineSettings
 from engine.storage import documents as documents_table
 from engine.storage import passages as passages_table
 from engine.storage.attributes import matching_ids, matching_keys
+from engine.storage.files import folder_bytes
 from engine.storage.properties import read_property
 
 SAVE_AFTER_ROWS = 50_000
@@ -56,6 +58,7 @@ class EmbeddedBackend:
         recover_folders(self._root)
         self._pool = StorePool(settings.storage.open_namespaces, self._open, save_vectors)
         self._lock = threading.Lock()
+        self._housekeeping = Housekeeping(self._tidy)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -88,12 +91,13 @@ class EmbeddedBackend:
     def upsert(
         self,
         namespace: int,
-        documents: Sequence[DocumentWrite],
+        documents: list[DocumentWrite],
         vectors: Vectors,
         properties: Mapping[str, str] | None = None,
     ) -> int:
         with self._pool.use(namespace) as store:
             written = writer.upsert(store, documents, vectors, properties or {})
+            self._housekeeping.written(namespace)
             if store.unsaved_rows >= SAVE_AFTER_ROWS and store.vectors.is_built:
                 save_vectors(store)
             return written
@@ -127,7 +131,9 @@ class EmbeddedBackend:
 
     def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
         with self._pool.use(namespace) as store:
-            return writer.delete(store, ids=ids, roots=roots)
+            removed = writer.delete(store, ids=ids, roots=roots)
+            self._housekeeping.written(namespace)
+            return removed
 
     def get(self, namespace: int, ids: Sequence[str], *, where: CheckedFilter | None = None) -> list[StoredDocument]:
         with self._pool.use(namespace) as store, store.reading() as cursor:
@@ -204,7 +210,7 @@ class EmbeddedBackend:
             with store.reading() as cursor:
                 documents = documents_table.count_documents(cursor)
             passages = len(store.snapshot.labels)
-        used = sum(f.stat().st_size for f in self._folder(namespace).rglob("*") if f.is_file())
+        used = folder_bytes(self._folder(namespace))
         return StorageSize(documents=documents, passages=passages, storage_bytes=used)
 
     def maintain(self, namespace: int) -> Maintenance:
@@ -239,4 +245,10 @@ class EmbeddedBackend:
                 remove_folder(folder)
 
     def close(self) -> None:
+        self._housekeeping.stop()
         self._pool.close()
+
+    def _tidy(self, namespace: int) -> None:
+        with self._pool.use_if_open(namespace) as store:
+            if store is not None:
+                tidy(store)

@@ -47,9 +47,20 @@ class StorePool:
         try:
             yield store
         finally:
-            with self._lock:
-                self._users[namespace] -= 1
-                self._lock.notify_all()
+            self._leave(namespace)
+
+    @contextmanager
+    def use_if_open(self, namespace: int) -> Generator[NamespaceStore | None]:
+        """As `use`, but opens nothing and does not count as a use for what is closed next."""
+        with self._lock:
+            store = self._stores.get(namespace)
+            if store is not None:
+                self._users[namespace] = self._users.get(namespace, 0) + 1
+        try:
+            yield store
+        finally:
+            if store is not None:
+                self._leave(namespace)
 
     def replace(self, namespace: int, change: Callable[[], None]) -> None:
         """Close a namespace once nobody uses it and run `change` on its files; later uses wait, then open it again."""
@@ -70,6 +81,11 @@ class StorePool:
             self._lock.wait_for(lambda: not any(self._users.values()), timeout=60)
             while self._stores:
                 self._shut(self._stores.popitem()[1], retire=True)
+
+    def _leave(self, namespace: int) -> None:
+        with self._lock:
+            self._users[namespace] -= 1
+            self._lock.notify_all()
 
     def _take(self, namespace: int) -> NamespaceStore:
         with self._lock:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from itertools import count
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from engine.backend.embedded.store import NamespaceStore
 from engine.backend.protocol import DocumentWrite
 from engine.errors import QuarryError, StorageError
 from engine.lexical.index import LexicalPassage
+from engine.model.document import PassageDraft
 from engine.model.hits import Labels, Vectors
+from engine.storage import allocator
 from engine.storage.attributes import delete_attributes
 from engine.storage.connection import Cursor
 from engine.storage.documents import DocumentRow, delete_documents, insert_documents, keys_of, keys_of_roots
@@ -25,15 +27,29 @@ from engine.storage.properties import write_property
 _log = logging.getLogger(__name__)
 
 
+LARGE = 32 * 2**20
+"""Bytes of bodies."""
+
+
+class Added(NamedTuple):
+    """A passage that a write brings."""
+
+    label: int
+    key: int
+    document_id: str
+    draft: PassageDraft
+
+
 def upsert(
     store: NamespaceStore,
-    documents: Sequence[DocumentWrite],
+    documents: list[DocumentWrite],
     vectors: Vectors,
     properties: Mapping[str, str],
 ) -> int:
     """Replace or insert `documents` (distinct ids) and set `properties` in one transaction; findable on return.
 
     Args:
+        documents: emptied on the way, so that bodies are not held beside the database's copy of them.
         vectors: shape ``(sum of passages, dimension)``, in the order of the documents' passages.
 
     Raises:
@@ -50,13 +66,17 @@ def upsert(
         with store.database.transaction() as cursor:
             before = read_counters(cursor)
             removed = _remove(cursor, keys_of(cursor, [d.id for d in documents]))
-            rows = _insert(store, cursor, documents, vectors, before)
-            after = Counters(before.next_key + len(documents), before.next_label + len(rows), before.seq + 1)
+            written, size = len(documents), sum(len(document.body) for document in documents)
+            added = _insert(store, cursor, documents, vectors, before)
+            after = Counters(before.next_key + written, before.next_label + len(added), before.seq + 1)
             append_change(cursor, before, after, "upsert", removed)
             for name, value in properties.items():
                 write_property(cursor, name, value)
-        _apply(store, after.seq, rows, vectors, np.asarray(removed, np.int64))
-    return len(documents)
+            if size >= LARGE:
+                # The commit is about to need as much as the bodies have left.
+                allocator.trim()
+        _apply(store, after.seq, added, vectors, np.asarray(removed, np.int64))
+    return written
 
 
 def delete(store: NamespaceStore, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
@@ -88,47 +108,52 @@ def _remove(cursor: Cursor, keys: Sequence[int]) -> list[int]:
 def _insert(
     store: NamespaceStore,
     cursor: Cursor,
-    documents: Sequence[DocumentWrite],
+    documents: list[DocumentWrite],
     vectors: Vectors,
     before: Counters,
-) -> list[PassageRow]:
-    insert_documents(
-        cursor,
-        (
-            DocumentRow(document.id, key, document.root_id, document.body.decode())
-            for key, document in enumerate(documents, before.next_key)
-        ),
-    )
-    store.columns.insert(cursor, [(key, d.values) for key, d in enumerate(documents, before.next_key)])
-    labels = count(before.next_label)
+) -> list[Added]:
+    keyed = list(enumerate(documents, before.next_key))
+    drafts = ((key, document.id, draft) for key, document in keyed for draft in document.passages)
+    added = [Added(label, *held) for label, held in enumerate(drafts, before.next_label)]
+    store.columns.insert(cursor, [(key, document.values) for key, document in keyed])
+    insert_passages(cursor, _passage_rows(added, vectors))
+    keyed.clear()
+    insert_documents(cursor, _document_rows(documents, before.next_key))
+    return added
+
+
+def _passage_rows(added: Sequence[Added], vectors: Vectors) -> Iterator[PassageRow]:
     stored = np.ascontiguousarray(vectors, dtype="<f4")
-    rows = [
-        PassageRow(
+    for (label, key, document_id, draft), vector in zip(added, stored, strict=True):
+        yield PassageRow(
             label,
             key,
-            document.id,
-            passage.attribute,
-            passage.start,
-            passage.end,
-            passage.text,
-            passage.header,
-            stored[label - before.next_label].tobytes(),
+            document_id,
+            draft.attribute,
+            draft.start,
+            draft.end,
+            draft.text,
+            draft.header,
+            vector.tobytes(),
         )
-        for key, document in enumerate(documents, before.next_key)
-        for passage in document.passages
-        for label in [next(labels)]
-    ]
-    insert_passages(cursor, rows)
-    return rows
 
 
-def _apply(store: NamespaceStore, seq: int, passages: Sequence[PassageRow], vectors: Vectors, removed: Labels) -> None:
+def _document_rows(documents: list[DocumentWrite], first_key: int) -> Iterator[DocumentRow]:
+    documents.reverse()
+    key = first_key
+    while documents:
+        document = documents.pop()
+        yield DocumentRow(document.id, key, document.root_id, document.body.decode())
+        key += 1
+
+
+def _apply(store: NamespaceStore, seq: int, passages: Sequence[Added], vectors: Vectors, removed: Labels) -> None:
     """Bring both indexes to `seq`; the transaction is committed, so a failure here may cost time but no document."""
     store.committed_seq = seq
     added = np.fromiter((p.label for p in passages), np.int64, len(passages))
     added_keys = np.fromiter((p.key for p in passages), np.int64, len(passages))
     try:
-        store.lexical.apply([LexicalPassage(p.label, p.header, p.text) for p in passages], removed, seq)
+        store.lexical.apply([LexicalPassage(p.label, p.draft.header, p.draft.text) for p in passages], removed, seq)
         if len(added):
             store.vectors.add(added, vectors)
         if len(removed):

@@ -312,7 +312,6 @@ def test_settings_are_the_ones_asked_for(tmp_path: Path) -> None:
     assert held["threads"] == "1"
     assert held["memory_limit"] == "286.1 MiB"
     assert held["temp_directory"] == str(tmp_path / "spill")
-    assert held["checkpoint_threshold"] == "244.1 MiB"
     assert held["lock_configuration"] == "true"
 
 
@@ -332,3 +331,21 @@ def test_a_lock_conflict_names_the_process_without_the_path() -> None:
     translated = translate(error)
     assert isinstance(translated, DataDirectoryLocked)
     assert translated.message == "The data is in use by another process (PID 42)."
+
+
+def test_the_log_that_a_commit_checkpoints_grows_with_the_file_up_to_a_bound(tmp_path: Path) -> None:
+    database = connect(tmp_path / "s.duckdb", threads=1, memory_limit="300MB")
+    with database.transaction() as cursor:
+        cursor.execute("CREATE TABLE t (a VARCHAR USING COMPRESSION uncompressed)")
+    limits: list[int] = []
+    for _ in range(3):
+        with database.transaction() as cursor:
+            set_to = cursor.execute("SELECT current_setting('checkpoint_threshold')").fetchone()
+            assert set_to
+            limits.append(round(float(set_to[0].removesuffix(" MiB"))))
+            cursor.execute("INSERT INTO t SELECT repeat(n::VARCHAR, 3000) FROM range(10000, 20000) r(n)")
+        assert database.log_bytes > 100_000_000, "DuckDB now counts long texts: commits need no help"
+        database.checkpoint()
+        assert database.log_bytes == 0
+    database.close()
+    assert limits == [4, 16, 32]

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.backend.embedded import housekeeping
+from engine.backend.embedded.housekeeping import Housekeeping
+
+LONG = "All that the harbour master wrote. " * 1_000
+NOTES = [{"id": str(n), "note": LONG} for n in range(60)]
+SCHEMA = {"note": {"type": "string"}}
+
+
+def wait_for(met: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not met():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def logs(folder: Path) -> list[Path]:
+    return list((folder / "namespaces").rglob("*.wal"))
+
+
+def test_a_namespace_is_tidied_once_after_its_last_write() -> None:
+    tidied: list[tuple[int, float]] = []
+    keeping = Housekeeping(lambda namespace: tidied.append((namespace, time.monotonic())), quiet_s=0.3)
+    last = 0.0
+    for _ in range(4):
+        keeping.written(1)
+        keeping.written(2)
+        last = time.monotonic()
+        time.sleep(0.05)
+    wait_for(lambda: len(tidied) == 2)
+    time.sleep(0.4)
+    keeping.stop()
+    assert [namespace for namespace, _ in tidied] == [1, 2]
+    assert all(when >= last + 0.25 for _, when in tidied)
+
+
+def test_a_fault_is_logged_and_the_next_namespace_tidied(caplog: pytest.LogCaptureFixture) -> None:
+    tidied: list[int] = []
+
+    def tidy(namespace: int) -> None:
+        tidied.append(namespace)
+        if namespace == 1:
+            raise OSError("no such disk")
+
+    keeping = Housekeeping(tidy, quiet_s=0.05)
+    with caplog.at_level(logging.WARNING):
+        keeping.written(1)
+        wait_for(lambda: tidied == [1])
+        keeping.written(2)
+        wait_for(lambda: tidied == [1, 2])
+    keeping.stop()
+    assert "no such disk" in caplog.text
+
+
+def test_nothing_is_tidied_after_the_end() -> None:
+    tidied: list[int] = []
+    keeping = Housekeeping(tidied.append, quiet_s=0.1)
+    keeping.written(1)
+    keeping.stop()
+    keeping.written(2)
+    time.sleep(0.2)
+    assert tidied == []
+
+
+def test_a_long_log_is_emptied_and_a_short_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Housekeeping.__init__, "__kwdefaults__", {"quiet_s": 0.1})
+    with engine.open(tmp_path, agent="offline") as quarry:
+        quarry.upsert("short", [{"id": "1", "text": "A rope."}])
+        quarry.upsert("long", NOTES, SCHEMA)
+        wait_for(lambda: len(logs(tmp_path)) == 1)
+        assert logs(tmp_path)[0].stat().st_size < housekeeping.WORTHWHILE_LOG
+        assert quarry.get("long", "59")["note"] == LONG
+        assert quarry.check() == []
+
+
+def test_a_disk_without_space_for_a_checkpoint_keeps_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with engine.open(tmp_path, agent="offline") as quarry:
+        quarry.upsert("long", NOTES, SCHEMA)
+        backend, number = quarry._core.backend, quarry.namespace("long").id
+        usage = shutil.disk_usage(tmp_path)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=2**20))
+        with pytest.raises(engine.StorageFull), backend._pool.use(number) as store:
+            housekeeping.tidy(store)
+        assert len(logs(tmp_path)) == 1
+        assert quarry.get("long", "0")["note"] == LONG
