@@ -121,8 +121,9 @@ def load(options: argparse.Namespace) -> None:
                 for clients in options.clients:
                     cpu = server.cpu_seconds()
                     seen = asyncio.run(run(server.url, make, clients, options.seconds))
-                    cpu_ms = (server.cpu_seconds() - cpu) * 1_000 / len(seen.latencies)
-                    print("|", " | ".join(map(str, (name, clients, *seen.row().values(), round(cpu_ms, 2)))), "|")
+                    cpu_ms = round((server.cpu_seconds() - cpu) * 1_000 / seen.statuses.total(), 2)
+                    cells = (name, clients, seen.requests_per_s, *seen.percentiles(name), seen.failed, cpu_ms)
+                    print("|", " | ".join(map(str, cells)), "|")
                     sys.stdout.flush()
 
 
@@ -136,18 +137,20 @@ def mixed(options: argparse.Namespace, seed: int) -> Iterator[bytes]:
 
 def soak(options: argparse.Namespace) -> None:
     """Mixed load again and again on one server. Memory is read while it runs and after it, when nothing runs."""
-    print("| soak | requests/s | p50 ms | p99 ms | statuses | resident MiB, then at the end and 2 s later |")
-    print("|---|---|---|---|---|---|")
+    kinds = ("get", "search", "upload")
+    latencies = " | ".join(f"{kind} p50 and p99 ms" for kind in kinds)
+    print(f"| soak | requests/s | {latencies} | statuses | resident MiB, then at the end and 2 s later |")
+    print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         fill(data, options)
         with Server(data) as server:
             for number in range(1, options.soaks + 1):
                 seen, memory = asyncio.run(soaked(server, options, number))
-                rate, p50, p99, _ = seen.row().values()
+                taken = " | ".join("{:.0f}, {:.0f}".format(*seen.percentiles(kind)) for kind in kinds)
                 statuses = " ".join(f"{status}: {count}" for status, count in sorted(seen.statuses.items()))
                 resident = " ".join(f"{mib:.0f}" for mib in memory)
-                print(f"| {number} | {rate} | {p50} | {p99} | {statuses} | {resident} |")
+                print(f"| {number} | {seen.requests_per_s} | {taken} | {statuses} | {resident} |")
                 sys.stdout.flush()
 
 

@@ -31,20 +31,28 @@ Requests = Callable[[int], Iterator[bytes]]
 
 @dataclass
 class Load:
-    """What one run saw. Latencies in milliseconds."""
+    """What one run saw. Latencies in milliseconds, by kind of request."""
 
     seconds: float = 0.0
-    latencies: list[float] = field(default_factory=list)
+    latencies: dict[str, list[float]] = field(default_factory=dict)
     statuses: Counter[int] = field(default_factory=Counter)
 
-    def row(self) -> dict[str, float]:
-        ordered = sorted(self.latencies)
-        return {
-            "requests_per_s": round(len(ordered) / self.seconds, 1),
-            "p50_ms": round(at(ordered, 0.50), 2),
-            "p99_ms": round(at(ordered, 0.99), 2),
-            "failed": sum(count for status, count in self.statuses.items() if status >= 400),
-        }
+    def saw(self, message: bytes, status: int, taken_ms: float) -> None:
+        self.latencies.setdefault(kind_of(message), []).append(taken_ms)
+        self.statuses[status] += 1
+
+    @property
+    def requests_per_s(self) -> float:
+        return round(self.statuses.total() / self.seconds, 1)
+
+    @property
+    def failed(self) -> int:
+        return sum(count for status, count in self.statuses.items() if status >= 400)
+
+    def percentiles(self, kind: str) -> tuple[float, float]:
+        """Median and 99th percentile."""
+        ordered = sorted(self.latencies[kind])
+        return round(at(ordered, 0.50), 2), round(at(ordered, 0.99), 2)
 
 
 def at(ordered: list[float], share: float) -> float:
@@ -124,9 +132,7 @@ async def client(url: str, requests: Iterator[bytes], deadline: float, load: Loa
     connection = await Connection.open(url)
     try:
         while time.perf_counter() < deadline and (message := next(requests, None)) is not None:
-            status, taken = await connection.send(message)
-            load.latencies.append(taken)
-            load.statuses[status] += 1
+            load.saw(message, *await connection.send(message))
     finally:
         connection.close()
 
@@ -162,6 +168,14 @@ def request(method: str, path: str, body: object = None) -> bytes:
     if content:
         head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
     return head.encode() + b"\r\n" + content
+
+
+def kind_of(message: bytes) -> str:
+    """What a request asks for: ``get``, ``search`` or ``upload``."""
+    method, path, _ = message.split(b" ", 2)
+    if method == b"GET":
+        return "get"
+    return "search" if path.endswith(b"/search") else "upload"
 
 
 def get(document_id: str) -> bytes:
