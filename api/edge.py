@@ -36,6 +36,7 @@ UNMATCHED = "unmatched"
 KEYED = ("v1", "metrics")
 """First path segments under which every request needs a key, whether there is such a route or not."""
 
+_NAMELESS = "/v1/namespaces//"
 _DOCUMENT = re.compile(r"/v1/namespaces/([^/]+)/documents/(.+)", re.DOTALL)
 _OWN_ID = re.compile(rb"req_[A-Za-z0-9_-]{8,64}")
 _CLIENT_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
@@ -96,6 +97,7 @@ class Edge:
                 key = authenticate(scope["headers"], self._service.engine.keys)
                 state[KEY] = key
                 self._service.rate.spend(key.id)
+            _check_named(path)
             scope["path"] = path
             await self._router(scope, receive, send_with_headers)
         except ApiError as error:
@@ -146,6 +148,12 @@ class Edge:
         _log.info("request", extra=fields)
 
 
+def _check_named(path: str) -> None:
+    # The router would pass over the gap and read what follows as the name: `documents`, say, and delete that.
+    if path.startswith(_NAMELESS):
+        raise ApiError("invalid_request", "The name of the namespace is empty.", path="namespace")
+
+
 def request_id_for(headers: Mapping[bytes, bytes]) -> str:
     """The id that a proxy gave, when it has our form, else a new one; any other incoming id is logged beside it."""
     given = headers.get(b"x-request-id", b"")
@@ -165,7 +173,7 @@ def routing_path(scope: HTTPScope) -> str:
     """
     raw = scope["raw_path"] or quote(scope["path"]).encode()
     path = raw.decode() if raw.isascii() else quote_from_bytes(raw, safe="/%:@!$&'()*+,;=~-._")
-    path = path if path.startswith("/") else f"/{path}"
+    path = f"/{path.lstrip('/')}"
     match = _DOCUMENT.fullmatch(path)
     if match is None:
         return path

@@ -11,10 +11,11 @@ from pathlib import Path
 from engine.agent.claude.agent import ClaudeAgent
 from engine.agent.offline.agent import OfflineAgent
 from engine.agent.searches import Searches
-from engine.agent.workers import Workers
+from engine.agent.workers import THREADS, WAITING_THREADS, Workers
 from engine.backend.embedded.backend import EmbeddedBackend
 from engine.embedding.protocol import Embedder
 from engine.embedding.registry import load_embedder
+from engine.embedding.wordllama import WordLlamaMean
 from engine.errors import InvalidRequest
 from engine.ingest.pipeline import Ingest
 from engine.llm.claude import ClaudeModel
@@ -61,7 +62,7 @@ class Core:
         self.ingest = Ingest(self.catalog, self.backend, embedder, settings, observer)
         self.retriever = Retriever(self.backend, embedder, observer)
         self._model = _model(settings, observer)
-        self._workers = Workers()
+        self._workers = Workers(THREADS if isinstance(embedder, WordLlamaMean) else WAITING_THREADS)
         offline = OfflineAgent(embedder, self._workers.run)
         make_steps = offline.steps
         if self._model is not None:

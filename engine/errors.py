@@ -143,8 +143,8 @@ class NamespaceNotFound(NotFound):
 
     code = "namespace_not_found"
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"No namespace named {name!r}.")
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__("No such namespace." if name is None else f"No namespace named {name!r}.")
 
 
 class DocumentNotFound(NotFound):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import date
@@ -41,6 +42,8 @@ from engine.settings import BudgetSettings
 from engine.storage.catalog import StoredNamespace
 from engine.storage.interruption import Interruption
 from engine.storage.sessions import SessionStore
+
+_log = logging.getLogger(__name__)
 
 
 class Searches:
@@ -159,15 +162,20 @@ class Searches:
                     while (event := await _next(progress, budget)) is not None:
                         yield event
             if state.result is None:
-                raise RuntimeError("a turn ended without a result")
+                raise RuntimeError("a turn ended without a result")  # noqa: TRY301 - logged as any other fault
             session = after(session, state, state.result, budget)
             await self._store(namespace, session_id, session, is_new=is_new)
             closed_well = True
             yield SessionResult(response_of(session_id, session, state.result))
         except QuarryError as error:
             closed_well = True
-            await self._fail(namespace, session_id, session, is_new=is_new)
-            yield SearchFailed(failed(session_id, session, budget, error))
+            yield await self._failed(namespace, session_id, session, budget, error, is_new=is_new)
+        except Exception:  # noqa: BLE001 - it is logged, and ends the search alone
+            # A fault of ours is no reason to answer otherwise than any run that could not finish.
+            _log.exception("A search failed")
+            closed_well = True
+            error = QuarryError("An internal error stopped the search.")
+            yield await self._failed(namespace, session_id, session, budget, error, is_new=is_new)
         finally:
             if not closed_well and not is_new:
                 self._sessions.release(session_id)
@@ -183,6 +191,23 @@ class Searches:
 
         await self._workers.run(write)
 
+    async def _failed(
+        self,
+        namespace: StoredNamespace,
+        session_id: str,
+        session: SessionState,
+        budget: Budget,
+        error: QuarryError,
+        *,
+        is_new: bool,
+    ) -> SearchFailed:
+        """The event of a turn that could not finish, once its session says so; or even where that cannot be stored."""
+        try:
+            await self._fail(namespace, session_id, session, is_new=is_new)
+        except Exception:  # noqa: BLE001 - the client is told of the first fault, not of this one
+            _log.exception("A failed search could not be recorded")
+        return SearchFailed(failed(session_id, session, budget, error))
+
     async def _fail(self, namespace: StoredNamespace, session_id: str, session: SessionState, *, is_new: bool) -> None:
         raw = encode_state(session)
 
@@ -192,7 +217,8 @@ class Searches:
             else:
                 self._sessions.fail(session_id)
 
-        await self._workers.run(write)
+        # Not among the searches: they may be what hangs.
+        await asyncio.to_thread(write)
 
 
 async def _next(progress: AsyncGenerator[StatusEvent], budget: Budget) -> StatusEvent | None:

@@ -39,16 +39,22 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _DECODER = msgspec.msgpack.Decoder(SessionState)
+_JSON_DECODER = msgspec.json.Decoder(SessionState)
 
 
 def encode_state(state: SessionState) -> bytes:
     """The state as bytes, for the session store."""
-    return msgspec.msgpack.encode(state)
+    try:
+        return msgspec.msgpack.encode(state)
+    except OverflowError:
+        # A number in a filter beyond 64 bits, which JSON holds.
+        return msgspec.json.encode(state)
 
 
 def decode_state(raw: bytes) -> SessionState:
     """Raises `SessionFailed` when an older version wrote what this one cannot read."""
     try:
-        return _DECODER.decode(raw)
+        # No state in msgpack begins with this byte, which is a number there.
+        return _JSON_DECODER.decode(raw) if raw[:1] == b"{" else _DECODER.decode(raw)
     except msgspec.DecodeError as error:
         raise SessionFailed from error

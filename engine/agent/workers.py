@@ -10,13 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
+from engine.errors import EngineClosed
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 THREADS = min(max(os.cpu_count() or 2, 2), 4)
-"""Over all searches. Python runs one of them at a time, and whatever else the process does waits for its turn among
-them: with 8 on two cores an upload beside 64 clients took 9 s, with 2 half a second, and searches no longer
-(``python -m benchmarks.http --only soak``)."""
+"""Over all searches, where everything is computed here. Python runs one of them at a time for the most part, and all
+else in the process waits for its turn among them: with 8 on two cores an upload beside 64 clients took 9 s, with 2 half
+a second, and searches no longer (``python -m benchmarks.http --only soak``)."""
+WAITING_THREADS = 8
+"""The same where an embedder may wait for a service meanwhile."""
 
 
 class InThread(Protocol):
@@ -28,13 +32,28 @@ class InThread(Protocol):
 class Workers:
     """Shared by all searches of one data directory. Work that is given to `run` must not wait for other work there."""
 
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="quarry-search")
+    def __init__(self, threads: int = THREADS) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="quarry-work")
 
     async def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """``work(*args, **kwargs)`` once a thread is free."""
-        call = partial(contextvars.copy_context().run, work, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+        """``work(*args, **kwargs)`` once a thread is free.
+
+        Raises:
+            EngineClosed: `close` came before it began.
+        """
+        context = contextvars.copy_context()
+        try:
+            future = self._threads.submit(context.run, partial(work, *args, **kwargs))
+        except RuntimeError as error:
+            raise EngineClosed from error
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Nobody cancelled the caller: what it waited for was taken off the queue.
+            raise EngineClosed from None
 
     def close(self) -> None:
         """Let running work end and start no more."""

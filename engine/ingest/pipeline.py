@@ -126,7 +126,12 @@ class Ingest:
                 company, name, schema, embedder=self._embedder.name, dimension=self._embedder.dimension
             )
             spec = self._spec(namespace.id, schema)
-            self._backend.ensure(spec)
+            try:
+                self._backend.ensure(spec)
+            except BaseException:
+                if existing is None:
+                    self._undo(namespace)
+                raise
         try:
             if existing is not None and self._derivation_differs(existing, schema):
                 self._rederive(existing, schema)
@@ -134,12 +139,16 @@ class Ingest:
                 written = self._backend.upsert(namespace.id, writes, vectors, {SEARCHED_PROPERTY: _encode(searched)})
         except BaseException:
             if existing is None:
-                self._backend.drop(namespace.id)
-                self._catalog.drop_namespace(namespace.id)
+                self._undo(namespace)
             raise
         self._catalog.update_schema(namespace.id, schema)
         self._observer.count("documents_written", written)
         return written
+
+    def _undo(self, namespace: Namespace) -> None:
+        """Take away a namespace whose first upload failed."""
+        self._backend.drop(namespace.id)
+        self._catalog.drop_namespace(namespace.id)
 
     def _derivation_differs(self, namespace: Namespace, schema: Schema) -> bool:
         """Whether documents already stored must be cut anew: another set of their attributes is searched now."""

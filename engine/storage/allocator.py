@@ -27,8 +27,8 @@ _open: set[Cursor] = set()
 def joined(connection: Cursor) -> None:
     """A database was opened; `connection` stays the caller's and is no longer used once it is passed to `left`."""
     with _lock:
-        _open.add(connection)
         connection.execute(f"SET {SETTING} = true")
+        _open.add(connection)
 
 
 def left(connection: Cursor) -> None:
@@ -38,7 +38,7 @@ def left(connection: Cursor) -> None:
 
 
 def resume() -> None:
-    """A database was closed."""
+    """A database was closed, or could not be opened."""
     with _lock:
         for connection in _open:
             # An instance that broke takes no settings.
@@ -59,6 +59,8 @@ def trim() -> None:
 @cache
 def _malloc_trim() -> Callable[[int], int] | None:
     try:
-        return ctypes.CDLL(None).malloc_trim
+        malloc_trim = ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):
         return None
+    malloc_trim.argtypes, malloc_trim.restype = [ctypes.c_size_t], ctypes.c_int
+    return malloc_trim

@@ -62,9 +62,11 @@ def require_free_space(directory: Path, min_free_bytes: int) -> None:
 def folder_bytes(folder: Path) -> int:
     """Size of all files in `folder`; those that come or go meanwhile may be left out."""
     total = 0
-    for file in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            total += file.stat().st_size if file.is_file() else 0
+    # `os.walk` passes over folders that vanish, which `Path.rglob` does not.
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += Path(parent, name).stat().st_size
     return total
 
 

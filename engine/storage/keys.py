@@ -116,7 +116,10 @@ class Keyring(Mirror):
         if expires_at is not None:
             if expires_at.tzinfo is None:
                 raise InvalidRequest("`expires_at` needs an offset from UTC.", path="expires_at")
-            expires_at = from_ms(to_ms(expires_at))
+            try:
+                expires_at = from_ms(to_ms(expires_at))
+            except OverflowError as error:
+                raise InvalidRequest("`expires_at` lies beyond the year 9999 in UTC.", path="expires_at") from error
             if expires_at <= now:
                 raise InvalidRequest("`expires_at` lies in the past.", path="expires_at")
         raw = PREFIX + secrets.token_urlsafe(32)

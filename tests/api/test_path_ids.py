@@ -106,3 +106,15 @@ def test_an_id_that_is_not_utf8_is_refused(uploaded: Api, path: str) -> None:
 
 def test_the_collection_with_a_slash_is_the_collection(uploaded: Api) -> None:
     assert error_of(uploaded.get(f"/v1/namespaces/{NAMESPACE}/documents/")) == (405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_a_path_without_the_name_of_its_namespace_means_no_other(uploaded: Api, method: str) -> None:
+    uploaded.upload("documents", {"id": "kept"})
+    answer = uploaded.request(method, "/v1/namespaces//documents", json={"document_ids": ["nope"]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
+    assert uploaded.get("/v1/namespaces/documents/documents/kept").status_code == 200
+
+
+def test_slashes_in_front_do_not_hide_the_key(uploaded: Api) -> None:
+    assert uploaded.get(f"{uploaded.base_url}//v1/namespaces").status_code == 200

@@ -102,6 +102,12 @@ BAD: list[tuple[str, Ask, int, str]] = [
         400,
         "invalid_request",
     ),
+    (
+        "expiry beyond the calendar",
+        post("/v1/api_keys", {"name": "x", "expires_at": "9999-12-31T23:59:59-23:00"}),
+        400,
+        "invalid_request",
+    ),
     ("expiry not a moment", post("/v1/api_keys", {"name": "x", "expires_at": "soon"}), 400, "invalid_request"),
     ("unknown route", ask("GET", "/v1/nothing"), 404, "not_found"),
     ("unknown route outside /v1", ask("GET", "/nothing"), 404, "not_found"),

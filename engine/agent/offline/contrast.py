@@ -20,7 +20,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_FIGURE = re.compile(r"(?P<sign>[$€£]?)\s?(?P<number>\d+(?:[.,]\d+)*)\s*(?P<unit>%|per ?cent|[^\W\d_]{3,})?")
+_FIGURE = re.compile(r"(?P<sign>[$€£]?)\s?(?<![\w-])(?P<number>\d+(?:[.,]\d+)*)\s*(?P<unit>%|per ?cent|[^\W\d_]{3,})?")
 _YEAR = re.compile(r"(?<![\w.,$€£])(?:1[5-9]|20)\d\d(?![\w%]|[.,]\d)")
 _DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d{1,2}\b|\b\d{1,2}\s+(?:jan|feb|mar|apr|may|jun"
@@ -79,7 +79,8 @@ def _figures(text: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for match in _FIGURE.finditer(text):
         unit = (match["sign"] + (match["unit"] or "")).casefold()
-        if unit:
+        # The number of a ticket, "T-17 from", measures nothing.
+        if unit and unit not in FUNCTION_WORDS:
             found.setdefault(unit, set()).add(match["number"].replace(",", ""))
     return found
 

@@ -40,6 +40,10 @@ _RELATIVE = re.compile(
 _AFTER = re.compile(r"\b(?:after|since|following|from|starting|post|later than)\s+(?:the\s+)?$", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:before|until|till|prior to|by|up to|earlier than)\s+(?:the\s+)?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|from)\s+$", re.IGNORECASE)
+_BEYOND = re.compile(
+    r"\b(?:after|following|post|later than|before|prior to|earlier than)\s+(?:the\s+)?$", re.IGNORECASE
+)
+"""Of these, what leaves a whole month or year out."""
 _LEAD = 40
 """Characters before a date that may say "after" or "before"."""
 _AND = re.compile(r"^\s*,?\s*(?:and|to|until|till|through|[-–—])\s+$", re.IGNORECASE)
@@ -64,10 +68,10 @@ def dates_in(text: str, today: date) -> list[DateMention]:
     """Every date and range of dates, in order; none overlaps another.
 
     "After" and "before" a day include the day itself: questions use them loosely, and a query that narrows too much
-    costs more than one that narrows too little.
+    costs more than one that narrows too little. A month or a year is left out; "since", "from" and "until" keep it.
 
     >>> [(str(m.first), str(m.end)) for m in dates_in("after October 2023 and on 5 May 2022", date(2024, 1, 1))]
-    [('2023-10-01', 'None'), ('2022-05-05', '2022-05-06')]
+    [('2023-11-01', 'None'), ('2022-05-05', '2022-05-06')]
     """
     points = sorted(_points(text, today), key=lambda m: (m.start, m.start - m.stop))
     kept: list[DateMention] = []
@@ -151,6 +155,8 @@ def _ranges(text: str, points: list[DateMention]) -> list[DateMention]:
             out.append(DateMention(point.first, following.end, point.start, following.stop))
             number += 2
             continue
+        if _BEYOND.search(lead) and point.first is not None and point.end is not None:
+            point = _without_itself(point, point.first, point.end)
         if _AFTER.search(lead):
             out.append(DateMention(point.first, None, point.start, point.stop))
         elif _BEFORE.search(lead):
@@ -172,3 +178,8 @@ def _ranges(text: str, points: list[DateMention]) -> list[DateMention]:
             out.append(point)
         number += 1
     return out
+
+
+def _without_itself(point: DateMention, first: date, end: date) -> DateMention:
+    """A month or a year as what lies after it begins, and what lies before it ends; a day stays."""
+    return point if end - first <= timedelta(days=1) else msgspec.structs.replace(point, first=end, end=first)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from engine.agent.evidence import unsupported
 from engine.agent.offline.coverage import terms_in
 from engine.agent.offline.words import folded
 from engine.agent.steps import Evidence, Question, ReadingPassage
@@ -46,7 +47,6 @@ _BOILERPLATE = re.compile(
 _LINKED = re.compile(r"https?://|www\.|(?<!\w)@\w|\b\w+\.(?:com|org|net|co|io)/", re.IGNORECASE)
 _LISTED = re.compile(r"^\W*\d{1,3}[.)]\s")
 _PAIRS = (("“", "”"), ("«", "»"), ("(", ")"), ("[", "]"))
-_NUMBER = re.compile(r"\d+")
 _CODE = re.compile(r"[_.()=*`<>/\\]\w|\w[_(=*`<>/\\]")
 
 
@@ -91,6 +91,11 @@ class Spoken:
     def __init__(self, evidence: Sequence[Evidence], best: float = 0.0) -> None:
         top = max([best, *(e.passage.score for e in evidence)]) or 1.0
         self._read = [one for e in evidence for one in _read(e, 1.0 + PLACE * e.passage.score / top)]
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no sentence has a letter or a digit."""
+        return not self._read
 
     def towards(self, weights: Mapping[str, float], shows: re.Pattern[str] | None = None) -> list[Sentence]:
         """The most telling first; ties in reading order.
@@ -254,7 +259,8 @@ def labelled(label: str, sentence: str, excerpts: str, aside: str = "") -> str:
         label
         and folded(label) not in folded(sentence)
         and not any(mark in label for mark in '“”"«»„[]')
-        and all(number in excerpts for number in _NUMBER.findall(label))
+        # What the gate refuses would take the sentence with it.
+        and not unsupported(label, [excerpts])
     )
     if not fits:
         return f"{aside[:1].upper()}{aside[1:]}, {sentence}" if aside else sentence

@@ -111,11 +111,14 @@ def contributions(question: Question, text: str, evidence: Sequence[Evidence]) -
             by_id = {block.id: block.text for e in held for block in e.passage.blocks}
             kept = set(blocks)
             said = [msgspec.structs.replace(e, block_ids=tuple(b for b in e.block_ids if b in kept)) for e in held]
+            spoken = Spoken(said, top)
+            if spoken.is_silent:
+                continue
             found.append(
                 Contribution(
                     document_id,
                     label_of(held[0].passage, question, text),
-                    Spoken(said, top),
+                    spoken,
                     blocks,
                     " ".join(by_id[block_id] for block_id in blocks),
                 )
@@ -204,9 +207,7 @@ class _Answer:
         ]
         repeats = next((place for kind, place in related if kind == "repeated"), None)
         if repeats is not None:
-            said = self.sentences[repeats]
-            if number not in said.findings:
-                self.sentences[repeats] = msgspec.structs.replace(said, findings=(*said.findings, number))
+            self._cite_beside(repeats, number)
             return False
         aside = ""
         if related and self._told[-1][1] != number:
@@ -217,6 +218,14 @@ class _Answer:
         )
         self._told.append((sentence, number))
         return True
+
+    def _cite_beside(self, place: int, number: int) -> None:
+        """Cite another document for a sentence that was said; under one's label it would be that one's alone."""
+        said, (sentence, first) = self.sentences[place], self._told[place]
+        if number in said.findings:
+            return
+        text = said.text if self._documents[number].label == self._documents[first].label else sentence.text
+        self.sentences[place] = SentenceDraft(text, (*said.findings, number))
 
 
 def _weights(text: str, question: Question) -> dict[str, float]:

@@ -27,7 +27,7 @@ from engine.backend.protocol import (
     NamespaceSpec,
     StoredDocument,
 )
-from engine.errors import NotFound
+from engine.errors import NamespaceNotFound
 from engine.filters.check import CheckedFilter
 from engine.filters.sql import compile_filter
 from engine.model.document import JsonValue, Passage
@@ -75,13 +75,17 @@ class EmbeddedBackend:
     def _open(self, namespace: int) -> NamespaceStore:
         folder = self._folder(namespace)
         if not folder.exists():
-            raise NotFound("The namespace has no stored documents.")
-        return open_store(folder, self._settings)
+            # Between its row in the catalog and its folder, or between the end of the one and of the other.
+            raise NamespaceNotFound
+        store = open_store(folder, self._settings)
+        # What a crash left in the log was replayed into memory.
+        self._housekeeping.written(namespace)
+        return store
 
     def ensure(self, spec: NamespaceSpec) -> None:
         with self._lock:
             if not self._folder(spec.id).exists():
-                create_store(self._folder(spec.id), spec, self._settings).close()
+                create_store(self._folder(spec.id), spec, self._settings)
         with self._pool.use(spec.id) as store:
             ensure_columns(store, spec.schema)
 
@@ -96,8 +100,10 @@ class EmbeddedBackend:
         properties: Mapping[str, str] | None = None,
     ) -> int:
         with self._pool.use(namespace) as store:
-            written = writer.upsert(store, documents, vectors, properties or {})
-            self._housekeeping.written(namespace)
+            try:
+                written = writer.upsert(store, documents, vectors, properties or {})
+            finally:
+                self._housekeeping.written(namespace)
             if store.unsaved_rows >= SAVE_AFTER_ROWS and store.vectors.is_built:
                 save_vectors(store)
             return written
@@ -115,7 +121,8 @@ class EmbeddedBackend:
         folder = self._folder(spec.id)
         building = beside(folder, REINDEXED)
         shutil.rmtree(building, ignore_errors=True)
-        store = create_store(building, spec, self._settings)
+        create_store(building, spec, self._settings)
+        store = open_store(building, self._settings)
         try:
             ensure_columns(store, spec.schema)
             done = sum(writer.upsert(store, writes, vectors, properties) for writes, vectors in batches)
@@ -131,9 +138,10 @@ class EmbeddedBackend:
 
     def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
         with self._pool.use(namespace) as store:
-            removed = writer.delete(store, ids=ids, roots=roots)
-            self._housekeeping.written(namespace)
-            return removed
+            try:
+                return writer.delete(store, ids=ids, roots=roots)
+            finally:
+                self._housekeeping.written(namespace)
 
     def get(self, namespace: int, ids: Sequence[str], *, where: CheckedFilter | None = None) -> list[StoredDocument]:
         with self._pool.use(namespace) as store, store.reading() as cursor:
@@ -248,7 +256,6 @@ class EmbeddedBackend:
         self._housekeeping.stop()
         self._pool.close()
 
-    def _tidy(self, namespace: int) -> None:
+    def _tidy(self, namespace: int) -> bool:
         with self._pool.use_if_open(namespace) as store:
-            if store is not None:
-                tidy(store)
+            return store is None or tidy(store)

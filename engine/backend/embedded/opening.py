@@ -80,8 +80,8 @@ def _open_lexical(folder: Path) -> tuple[LexicalIndex, int]:
         return LexicalIndex.open(folder)
 
 
-def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings) -> NamespaceStore:
-    """Make the folder and the empty database of a namespace, all of it or nothing, and open it."""
+def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings) -> None:
+    """Make the folder and the empty database of a namespace, all of it or nothing."""
     building = beside(folder, BUILDING)
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
@@ -96,4 +96,3 @@ def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings) ->
     finally:
         database.close()
     building.rename(folder)
-    return open_store(folder, settings)

@@ -35,6 +35,7 @@ class StorePool:
         self._users: dict[int, int] = {}
         self._opening: dict[int, threading.Lock] = {}
         self._lock = threading.Condition()
+        self._held = threading.local()
         self._closed = False
 
     def __len__(self) -> int:
@@ -42,11 +43,15 @@ class StorePool:
 
     @contextmanager
     def use(self, namespace: int) -> Generator[NamespaceStore]:
-        """The open store; it stays open at least until the block ends."""
-        store = self._take(namespace)
+        """The open store; it stays open at least until the block ends. A thread may use one again within its use."""
+        held: list[int] = self._held.__dict__.setdefault("namespaces", [])
+        # Within a use: `replace` may hold the gate already, and wait for that use to end.
+        store = self._take_again(namespace) if namespace in held else self._take(namespace)
+        held.append(namespace)
         try:
             yield store
         finally:
+            held.remove(namespace)
             self._leave(namespace)
 
     @contextmanager
@@ -81,6 +86,11 @@ class StorePool:
             self._lock.wait_for(lambda: not any(self._users.values()), timeout=60)
             while self._stores:
                 self._shut(self._stores.popitem()[1], retire=True)
+
+    def _take_again(self, namespace: int) -> NamespaceStore:
+        with self._lock:
+            self._users[namespace] += 1
+            return self._stores[namespace]
 
     def _leave(self, namespace: int) -> None:
         with self._lock:

@@ -158,3 +158,18 @@ def test_two_sentences_about_one_name_are_not_taken_for_agreement() -> None:
     asked = "What happened in the trial of Ann Lee?"
     made = draft(question(asked), plan(asked), evidence(one), evidence(two))
     assert not any("likewise" in s.text.casefold() or "by contrast" in s.text.casefold() for s in made.sentences)
+
+
+def test_what_documents_of_two_names_say_alike_is_said_under_neither() -> None:
+    same = "Invoice shows the wrong VAT rate for boats."
+    first, second = passage(1, same, header="Obermeier"), passage(2, same, header="Trident")
+    made = draft(
+        question("Which VAT rate is wrong?"), plan("Which VAT rate is wrong?"), evidence(first), evidence(second)
+    )
+    assert [(s.text, s.findings) for s in made.sentences] == [(same, (0, 1))]
+
+
+def test_a_document_without_a_word_is_no_result() -> None:
+    spoken, silent = passage(1, "no"), passage(2, "-")
+    made = draft(question("no"), plan("no"), evidence(spoken), evidence(silent))
+    assert [finding.document_id for finding in made.findings] == ["d1"]

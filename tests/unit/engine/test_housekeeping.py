@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import logging
 import shutil
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +33,12 @@ def logs(folder: Path) -> list[Path]:
 
 def test_a_namespace_is_tidied_once_after_its_last_write() -> None:
     tidied: list[tuple[int, float]] = []
-    keeping = Housekeeping(lambda namespace: tidied.append((namespace, time.monotonic())), quiet_s=0.3)
+
+    def tidy(namespace: int) -> bool:
+        tidied.append((namespace, time.monotonic()))
+        return True
+
+    keeping = Housekeeping(tidy, quiet_s=0.3)
     last = 0.0
     for _ in range(4):
         keeping.written(1)
@@ -47,10 +55,11 @@ def test_a_namespace_is_tidied_once_after_its_last_write() -> None:
 def test_a_fault_is_logged_and_the_next_namespace_tidied(caplog: pytest.LogCaptureFixture) -> None:
     tidied: list[int] = []
 
-    def tidy(namespace: int) -> None:
+    def tidy(namespace: int) -> bool:
         tidied.append(namespace)
         if namespace == 1:
             raise OSError("no such disk")
+        return True
 
     keeping = Housekeeping(tidy, quiet_s=0.05)
     with caplog.at_level(logging.WARNING):
@@ -62,9 +71,53 @@ def test_a_fault_is_logged_and_the_next_namespace_tidied(caplog: pytest.LogCaptu
     assert "no such disk" in caplog.text
 
 
+def test_what_was_not_done_is_tried_again() -> None:
+    answers, tried = [False, False, True], list[int]()
+
+    def tidy(namespace: int) -> bool:
+        tried.append(namespace)
+        return answers.pop(0)
+
+    keeping = Housekeeping(tidy, quiet_s=0.05)
+    keeping.written(1)
+    wait_for(lambda: not answers)
+    time.sleep(0.2)
+    keeping.stop()
+    assert tried == [1, 1, 1]
+
+
+def test_a_write_stands_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    tidied: list[int] = []
+    keeping = Housekeeping(lambda namespace: tidied.append(namespace) is None, quiet_s=0.05)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refused)
+        keeping.written(1)
+    keeping.written(2)
+    wait_for(lambda: tidied == [1, 2])
+    keeping.stop()
+
+
+def test_a_process_that_ends_without_closing_the_engine_ends_well(tmp_path: Path) -> None:
+    script = f"""
+import time, engine
+quarry = engine.open({str(tmp_path)!r}, agent="offline")
+for _ in range(4):
+    quarry.upsert("n", [{{"id": str(n), "note": {LONG!r}}} for n in range(60)], {SCHEMA!r})
+time.sleep(2.0)
+"""
+    for _ in range(3):
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr) == (0, "")
+    with engine.open(tmp_path, agent="offline") as quarry:
+        assert quarry.check() == []
+
+
 def test_nothing_is_tidied_after_the_end() -> None:
     tidied: list[int] = []
-    keeping = Housekeeping(tidied.append, quiet_s=0.1)
+    keeping = Housekeeping(lambda namespace: tidied.append(namespace) is None, quiet_s=0.1)
     keeping.written(1)
     keeping.stop()
     keeping.written(2)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine import SessionNotFound
+from engine import SessionFailed, SessionNotFound
 from engine.agent.bound import BoundRetrieval
 from engine.filters.check import parse_filter
 from tests.embedders import HashingEmbedder
@@ -90,3 +90,22 @@ def test_a_plan_never_sees_values_that_the_filter_hides(quarry: engine.Engine) -
     where = parse_filter({"year": {"$gt": 2022}}, record.schema)
     bound = BoundRetrieval(core.retriever, core.backend, record, where, lambda: date(2024, 1, 1))
     assert {held.attribute: held.values for held in bound.corpus().values} == {"year": ((2023, 1),)}
+
+
+def test_a_filter_with_a_number_beyond_64_bits_is_searched_and_continued(quarry: engine.Engine) -> None:
+    where = {"year": {"$lt": 10**25}}
+    first = ask(quarry, filters=where)
+    assert first.status == "completed"
+    again = quarry.continue_search("n", first.session_id, message="And who put it out?")
+    assert again.status == "completed"
+
+
+def test_a_fault_of_ours_ends_the_search_as_failed(quarry: engine.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("engine.agent.offline.synthesize.written", broken)
+    response = ask(quarry)
+    assert (response.status, response.error and response.error.code) == ("failed", "internal_error")
+    with pytest.raises(SessionFailed):
+        quarry.continue_search("n", response.session_id, message="And now?")

@@ -73,3 +73,27 @@ def test_no_other_setting_can_be_changed(tmp_path: Path, statement: str) -> None
     with pytest.raises(StorageError), database.reader() as cursor:
         cursor.execute(statement)
     database.close()
+
+
+FAILED_OPEN = """
+import os, sys
+from pathlib import Path
+from engine.errors import QuarryError
+from engine.storage.connection import connect
+
+folder = Path(sys.argv[1])
+(folder / "damaged.duckdb").write_bytes(b"no database" * 1_000)
+first = connect(folder / "a.duckdb", threads=1, memory_limit="100MB")
+before = len(os.listdir("/proc/self/task"))
+try:
+    connect(folder / "damaged.duckdb", threads=1, memory_limit="100MB")
+except QuarryError:
+    print(len(os.listdir("/proc/self/task")) - before)
+first.close()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads in /proc")
+def test_the_allocators_thread_outlives_a_database_that_cannot_be_opened(tmp_path: Path) -> None:
+    ran = subprocess.run([sys.executable, "-c", FAILED_OPEN, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["0"]

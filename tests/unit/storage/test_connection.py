@@ -348,4 +348,4 @@ def test_the_log_that_a_commit_checkpoints_grows_with_the_file_up_to_a_bound(tmp
         database.checkpoint()
         assert database.log_bytes == 0
     database.close()
-    assert limits == [4, 16, 32]
+    assert limits == [16, 16, 32]
