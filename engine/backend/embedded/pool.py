@@ -89,8 +89,9 @@ class StorePool:
 
     def _take_again(self, namespace: int) -> NamespaceStore:
         with self._lock:
+            store = self._stores[namespace]
             self._users[namespace] += 1
-            return self._stores[namespace]
+            return store
 
     def _leave(self, namespace: int) -> None:
         with self._lock:
