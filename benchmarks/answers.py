@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 import engine
-from engine.agent.citations import markers
+from engine.agent.answer.cite import markers
 from engine.agent.offline import judge as judging
 from engine.agent.offline.agent import OfflineAgent
 from engine.agent.offline.coverage import Coverage

@@ -13,7 +13,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import msgspec
 
-from engine.agent.answer import not_found, verified
+from engine.agent.answer.not_found import not_found
+from engine.agent.answer.verify import verified
 from engine.agent.blocks import shown_attributes, to_reading
 from engine.agent.budget import Budget
 from engine.agent.gathering import Gathered, Gathering, distinct

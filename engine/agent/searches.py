@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from engine.agent.answer.support import attribute_value
 from engine.agent.bound import BoundRetrieval
 from engine.agent.budget import Budget
-from engine.agent.evidence import attribute_value
 from engine.agent.gathering import Gathering
 from engine.agent.loop import Turn as TurnRun
 from engine.agent.loop import TurnResult, TurnState

@@ -9,9 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.agent.answer import verified
-from engine.agent.citations import clean, markers
-from engine.agent.evidence import attribute_value, unsupported
+from engine.agent.answer.cite import clean, markers
+from engine.agent.answer.gate import unsupported
+from engine.agent.answer.support import attribute_value
+from engine.agent.answer.verify import verified
 from engine.agent.steps import AnswerDraft, Block, Evidence, FindingDraft, Question, ReadingPassage, SentenceDraft
 from engine.model.document import Passage
 from engine.model.search import MAX_EXCERPT, MAX_EXCERPTS, MAX_RESULTS, Result, SearchRequest

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from engine.agent.evidence import unsupported
+from engine.agent.answer.gate import unsupported
 from engine.agent.offline.coverage import terms_in
 from engine.agent.offline.words import folded
 from engine.agent.steps import Evidence, Question, ReadingPassage

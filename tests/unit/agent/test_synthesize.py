@@ -1,9 +1,10 @@
 import asyncio
 import re
 
-from engine.agent.answer import blocks_of
-from engine.agent.citations import cite, markers
-from engine.agent.evidence import problems_of, support
+from engine.agent.answer.cite import cite, markers
+from engine.agent.answer.gate import problems_of
+from engine.agent.answer.support import support
+from engine.agent.answer.verify import blocks_of
 from engine.agent.offline.synthesize import OfflineSynthesizer, excerpt_blocks
 from engine.agent.steps import AnswerDraft, Evidence, Judgement, Plan, Question
 from tests.unit.agent.made import evidence, passage, plan, question

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.agent.evidence import Supported, problems_of
-from engine.agent.names import strange_names
+from engine.agent.answer.gate import problems_of
+from engine.agent.answer.names import strange_names
+from engine.agent.answer.support import Supported
 from engine.agent.steps import AnswerDraft, FindingDraft, Problem, SentenceDraft
 
 SOURCE = (

@@ -1,16 +1,16 @@
-"""From a draft to what the client gets: verified, repaired once, cited; or an honest "not found"."""
+"""From a draft to what the client gets: verified, repaired once, cited."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from engine.agent.citations import cite, clean
-from engine.agent.evidence import Supported, problems_of, support
+from engine.agent.answer.cite import cite, clean
+from engine.agent.answer.gate import problems_of
+from engine.agent.answer.support import Supported, support
 from engine.agent.steps import (
     AnswerDraft,
     Block,
     Evidence,
-    PlannedQuery,
     Question,
     ReadingPassage,
     Repairer,
@@ -73,15 +73,3 @@ def _mended(held: Supported | None, *, is_failed: bool) -> Supported | None:
 def blocks_of(evidence: Sequence[Evidence]) -> dict[str, tuple[ReadingPassage, Block]]:
     """Every block of the passages that were read, by id."""
     return {block.id: (e.passage, block) for e in evidence for block in e.passage.blocks}
-
-
-def not_found(question: Question, executed: Sequence[PlannedQuery], scanned: int) -> str:
-    """Says what was searched for and that the documents do not answer it."""
-    sought = clean(question.message or question.request.objective)
-    sought = sought if len(sought) <= 300 else sought[:299] + "…"
-    if scanned == 0:
-        where = " that the filter leaves" if question.request.filters else ""
-        return f"Not found: there are no documents{where} to answer “{sought}” from."
-    queries = "1 query" if len(executed) == 1 else f"{len(executed)} queries"
-    documents = "1 document" if scanned == 1 else f"{scanned:,} documents"
-    return f"Not found: {queries} brought up {documents}, but none of them answers “{sought}”."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from engine.agent.evidence import Supported
+from engine.agent.answer.support import Supported
 from engine.agent.steps import AnswerDraft
 from engine.model.document import JsonValue
 from engine.model.search import MAX_RESULTS, Result
