@@ -16,7 +16,7 @@ from litestar.types import ControllerRouterHandler
 from api.auth import require_scope
 from api.edge import CLIENT_GONE, Edge
 from api.errors import STATUS, rendered
-from api.routes import api_keys, documents, health, namespaces, schema, search
+from api.routes import about, api_keys, attributes, console, documents, health, namespaces, schema, search
 from api.schemas.errors import ClientGone
 from api.schemas.openapi import Entry, openapi_document
 from api.schemas.operation import OPERATION, Operation
@@ -36,6 +36,7 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     namespaces.namespace_stats,
     namespaces.get_namespace,
     namespaces.delete_namespace,
+    attributes.attribute_values,
     api_keys.create_api_key,
     api_keys.list_api_keys,
     api_keys.delete_api_key,
@@ -46,6 +47,9 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     schema.schema_json,
     schema.schema,
     schema.docs,
+    about.about,
+    console.console,
+    console.console_file,
 )
 
 

@@ -53,6 +53,7 @@ class Core:
         self._lock = lock
         self._embedder = embedder
         self._file = file
+        self.settings = settings
         self.closed = False
         self.catalog = Catalog(file)
         self.keyring = Keyring(file)
@@ -83,6 +84,11 @@ class Core:
     def run(self, start: Callable[[], AsyncGenerator[Event]]) -> SearchResponse:
         """The last event's response of the stream that `start` makes, for callers without an event loop; blocks."""
         return self._runner.run_sync(_last(start()))
+
+    @property
+    def has_model(self) -> bool:
+        """Whether searches use a language model."""
+        return self._model is not None
 
     def warm(self) -> None:
         """Have the embedder load its model."""

@@ -10,7 +10,7 @@ from typing import Any
 from engine.agent.searches import Searches
 from engine.assembly import Core, assemble
 from engine.embedding.protocol import Embedder
-from engine.errors import DocumentNotFound, EngineClosed, InvalidRequest
+from engine.errors import AttributeNotFilterable, DocumentNotFound, EngineClosed, InvalidRequest, UnknownAttribute
 from engine.filters.check import parse_filter
 from engine.model.document import DocumentBody, JsonValue
 from engine.model.events import Event
@@ -19,11 +19,13 @@ from engine.model.ids import check_namespace_name
 from engine.model.namespace import DEFAULT_COMPANY, Namespace, NamespaceStats
 from engine.model.observer import Observer, SilentObserver
 from engine.model.search import Mode, SearchRequest, SearchResponse, check_text
+from engine.model.values import shown_value
 from engine.settings import EngineSettings, with_overrides
 from engine.storage.catalog import StoredNamespace
 from engine.storage.keys import KeyStore
 
 MAX_DELETED = 10_000
+MAX_VALUES = 10_000
 
 
 class Engine:
@@ -58,6 +60,12 @@ class Engine:
         """How many namespaces hold memory and files now, of all companies; see `StorageSettings.open_namespaces`."""
         self._check_open()
         return self._core.backend.open_namespaces
+
+    @property
+    def language_models(self) -> tuple[str, ...]:
+        """The models that plan, judge and write, and that read; empty where answers are made offline."""
+        llm = self._core.settings.llm
+        return (llm.model, llm.fast_model) if self._core.has_model else ()
 
     def for_company(self, name: str) -> Engine:
         """The same data as `name` sees it; the company is made when it does not exist."""
@@ -136,6 +144,33 @@ class Engine:
             NamespaceStats(name=name, documents=s.documents, passages=s.passages, storage_bytes=s.storage_bytes)
             for name, s in sizes
         ]
+
+    def values(
+        self, namespace: str, attribute: str, *, limit: int = 100, containing: str = ""
+    ) -> list[tuple[JsonValue, int]]:
+        """The values that documents hold in a filterable attribute, with how many documents hold each.
+
+        The most frequent first, then by value. Of a list each element counts once a document. A datetime is ISO 8601
+        in UTC. Only the 10,000 most frequent values are looked at.
+
+        Args:
+            limit: 1 to 10,000.
+            containing: only values whose text contains this, whatever the case; empty for all.
+
+        Raises:
+            UnknownAttribute, AttributeNotFilterable: there is no such attribute, or it has no values to filter by.
+        """
+        record = self.namespace(namespace)
+        if not 1 <= limit <= MAX_VALUES:
+            raise InvalidRequest(f"`limit` is 1 to {MAX_VALUES:,}.", path="limit")
+        if attribute not in record.schema.attributes:
+            raise UnknownAttribute(f"The namespace has no attribute {attribute!r}.", path="attribute")
+        if attribute not in record.schema.filterable():
+            raise AttributeNotFilterable(f"The attribute {attribute!r} is not filterable.", path="attribute")
+        kind = record.schema.attributes[attribute].type
+        held = [(shown_value(kind, value), n) for value, n in self._core.backend.values(record.id, attribute)]
+        wanted = containing.casefold()
+        return [(value, n) for value, n in held if wanted in str(value).casefold()][:limit]
 
     def drop(self, name: str) -> None:
         """Remove a namespace with its documents and search sessions."""

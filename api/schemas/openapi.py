@@ -42,6 +42,16 @@ _PATH_PARAMETERS: Mapping[str, dict[str, Any]] = {
         "description": "The key's `id`.",
         "example": "key_0123456789abcdef01234567",
     },
+    "attribute": {
+        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+        "description": "Name of the attribute, percent-encoded.",
+        "example": "source",
+    },
+    "file": {
+        "schema": {"type": "string", "minLength": 1},
+        "description": "Path of a file of the console.",
+        "example": "console.css",
+    },
 }
 _ATTRIBUTE_DEFINITION = {
     "title": "AttributeDefinition",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
+from engine.model.document import JsonValue
 from engine.model.schema import AttributeType, TypedScalar, TypedValue
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
@@ -84,6 +85,13 @@ def typed_value(kind: AttributeType, value: object) -> TypedValue | None:
     if value is None or kind is AttributeType.JSON or (is_empty_list(value) and not kind.is_list):
         return None
     return COERCIONS[kind](value)
+
+
+def shown_value(kind: AttributeType, value: JsonValue) -> JsonValue:
+    """One value of a typed column, of a list one element, as a reader writes it: a datetime in ISO 8601, in UTC."""
+    if kind in (AttributeType.DATETIME, AttributeType.DATETIMES) and isinstance(value, int):
+        return (_EPOCH + value * _MICROSECOND).isoformat().replace("+00:00", "Z")
+    return value
 
 
 def is_empty_list(value: object) -> bool:

@@ -1,0 +1,33 @@
+"""How the console's files are served."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.api.serving import Api, error_of
+
+
+def test_the_page_and_its_files_need_no_key_and_forbid_everything_from_elsewhere(api: Api) -> None:
+    with api.with_key(None) as nobody:
+        for path in ("/console", "/console/index.html"):
+            answer = nobody.get(path)
+            assert answer.status_code == 200
+            assert answer.headers["Content-Type"].startswith("text/html")
+            policy = answer.headers["Content-Security-Policy"]
+            assert "default-src 'none'" in policy
+            assert "trusted-types 'none'" in policy
+            assert "unsafe" not in policy
+            assert "http" not in policy
+
+
+def test_a_file_that_is_held_already_is_not_sent_again(api: Api) -> None:
+    tag = api.get("/console").headers["ETag"]
+    again = api.get("/console", headers={"If-None-Match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "path", ["../app.py", "%2e%2e/app.py", "..%2fapp.py", "nothing.js", "/etc/passwd", "index.html/x"]
+)
+def test_only_files_of_the_console_are_served(api: Api, path: str) -> None:
+    assert error_of(api.with_key(None).get(f"/console/{path}"))[0] == 404
