@@ -47,7 +47,7 @@ from engine.errors import (
 from engine.facade import Engine, open
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.hits import Hit
-from engine.model.namespace import DEFAULT_COMPANY, ApiKey, Namespace, NamespaceStats, Scope
+from engine.model.namespace import DEFAULT_COMPANY, ApiKey, Namespace, NamespaceStats, Scope, StorageTotals
 from engine.model.observer import Observer
 from engine.model.schema import Attribute, AttributeType, Schema
 from engine.model.search import Clarification, Failure, Result, SearchRequest, SearchResponse
@@ -125,6 +125,7 @@ __all__ = [
     "StorageError",
     "StorageFull",
     "StorageSettings",
+    "StorageTotals",
     "UnknownAttribute",
     "UnsupportedFormat",
     "VectorSettings",

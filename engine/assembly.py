@@ -16,17 +16,18 @@ from engine.backend.embedded.backend import EmbeddedBackend
 from engine.embedding.protocol import Embedder
 from engine.embedding.registry import load_embedder
 from engine.embedding.wordllama import WordLlamaMean
-from engine.errors import InvalidRequest
+from engine.errors import InvalidRequest, QuarryError
 from engine.ingest.pipeline import Ingest
 from engine.llm.claude import ClaudeModel
 from engine.llm.loop_thread import LoopThread
 from engine.llm.protocol import TokenUsage
 from engine.model.events import Event, StatusEvent
+from engine.model.namespace import NamespaceStats, StorageSize, StorageTotals
 from engine.model.observer import Observer
 from engine.model.search import SearchResponse
 from engine.retrieval.retriever import Retriever
 from engine.settings import EngineSettings
-from engine.storage.catalog import Catalog, Company
+from engine.storage.catalog import Catalog, Company, StoredNamespace
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.clock import utc_now
 from engine.storage.format import ensure_format
@@ -105,6 +106,38 @@ class Core:
     def model_tokens(self) -> dict[str, TokenUsage]:
         """Tokens used since opening, by model name."""
         return {} if self._model is None else self._model.counters.tokens()
+
+    def stats(self, company_id: int) -> list[NamespaceStats]:
+        """How large each namespace of the company is, by name."""
+        return [self._stats(record) for record in self.catalog.namespaces(company_id)]
+
+    def totals(self) -> StorageTotals:
+        """What all companies store."""
+        found = [stats for company in self.catalog.companies() for stats in self.stats(company.id)]
+        return StorageTotals(
+            namespaces=len(found),
+            documents=sum(stats.documents for stats in found),
+            passages=sum(stats.passages for stats in found),
+            storage_bytes=sum(stats.storage_bytes for stats in found),
+            damaged=sum(bool(stats.problem) for stats in found),
+        )
+
+    def _stats(self, record: StoredNamespace) -> NamespaceStats:
+        size, problem = StorageSize(documents=0, passages=0, storage_bytes=0), ""
+        try:
+            size = self.backend.size(record.id)
+        except QuarryError as error:
+            problem = error.message
+        return NamespaceStats(
+            id=record.id,
+            name=record.name,
+            created_at=record.created_at,
+            updated_at=record.updated_at,
+            documents=size.documents,
+            passages=size.passages,
+            storage_bytes=size.storage_bytes,
+            problem=problem,
+        )
 
     def backup(self, target: Path) -> None:
         """Copy everything that is not derived into the new folder `target`, each namespace as of one commit."""

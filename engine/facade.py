@@ -16,7 +16,7 @@ from engine.model.document import DocumentBody, JsonValue
 from engine.model.events import Event
 from engine.model.hits import Hit
 from engine.model.ids import check_namespace_name
-from engine.model.namespace import DEFAULT_COMPANY, Namespace, NamespaceStats
+from engine.model.namespace import DEFAULT_COMPANY, Namespace, NamespaceStats, StorageTotals
 from engine.model.observer import Observer, SilentObserver
 from engine.model.search import Mode, SearchRequest, SearchResponse, check_text
 from engine.model.values import shown_value
@@ -138,12 +138,14 @@ class Engine:
         return self._core.catalog.namespace(self._company.id, check_namespace_name(name))
 
     def stats(self) -> list[NamespaceStats]:
-        """How large each namespace of the company is, by name."""
-        sizes = [(n.name, self._core.backend.size(n.id)) for n in self.namespaces()]
-        return [
-            NamespaceStats(name=name, documents=s.documents, passages=s.passages, storage_bytes=s.storage_bytes)
-            for name, s in sizes
-        ]
+        """How large each namespace of the company is, by name; costs no I/O. A damaged one is named, with its problem."""
+        self._check_open()
+        return self._core.stats(self._company.id)
+
+    def totals(self) -> StorageTotals:
+        """What all companies of the data directory store, from memory."""
+        self._check_open()
+        return self._core.totals()
 
     def values(
         self, namespace: str, attribute: str, *, limit: int = 100, containing: str = ""

@@ -39,12 +39,35 @@ class StorageSize(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NamespaceStats(msgspec.Struct, frozen=True, kw_only=True):
-    """How large a namespace is."""
+    """How large a namespace is, as the catalog keeps it: nothing is opened to tell.
 
+    Attributes:
+        storage_bytes: on disk, as of the last write or tidying.
+        problem: why the namespace cannot be opened, readable; empty where nothing is known to be wrong.
+    """
+
+    id: int
     name: str
+    created_at: datetime
+    updated_at: datetime
     documents: int
     passages: int
     storage_bytes: int
+    problem: str = ""
+
+
+class StorageTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """What all companies together store.
+
+    Attributes:
+        damaged: how many of the namespaces are known to be unusable.
+    """
+
+    namespaces: int
+    documents: int
+    passages: int
+    storage_bytes: int
+    damaged: int
 
 
 class ApiKey(msgspec.Struct, frozen=True, kw_only=True):

@@ -86,6 +86,11 @@ class Catalog(Mirror):
             self._companies[name] = company
             return company
 
+    def companies(self) -> list[Company]:
+        """All of them."""
+        with self._fresh():
+            return list(self._companies.values())
+
     def namespaces(self, company_id: int, *, prefix: str = "") -> list[StoredNamespace]:
         """Those of the company whose names begin with `prefix`, by name."""
         with self._fresh():
