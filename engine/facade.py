@@ -138,7 +138,7 @@ class Engine:
         return self._core.catalog.namespace(self._company.id, check_namespace_name(name))
 
     def stats(self) -> list[NamespaceStats]:
-        """How large each namespace of the company is, by name; costs no I/O. A damaged one is named, with its problem."""
+        """How large each namespace of the company is, by name; one that cannot be opened is named too."""
         self._check_open()
         return self._core.stats(self._company.id)
 
