@@ -22,6 +22,7 @@ from api.tracing import Traces
 
 T = TypeVar("T")
 _log = logging.getLogger("quarry.models")
+_start_log = logging.getLogger("quarry.start")
 
 READERS = 8
 WRITERS = 2
@@ -77,6 +78,8 @@ class Service:
         except BaseException:
             opened.close()
             raise
+        for notice in opened.notices:
+            _start_log.warning(notice)
         self._engine = opened
         self._companies[opened.company] = opened
         # Beside the start and not before it: a model service that hangs must not keep documents from being served.

@@ -67,6 +67,11 @@ class Engine:
         llm = self._core.settings.llm
         return (llm.model, llm.fast_model) if self._core.has_model else ()
 
+    @property
+    def notices(self) -> list[str]:
+        """What this installation goes without, one readable line each; empty when nothing is missing."""
+        return self._core.backend.notices
+
     def for_company(self, name: str) -> Engine:
         """The same data as `name` sees it; the company is made when it does not exist."""
         self._check_open()

@@ -9,7 +9,7 @@ import click
 
 from api.cli.opened import opened
 from api.cli.options import company_option, data_option
-from api.cli.output import FAILED, print_line, reports_errors
+from api.cli.output import FAILED, messages, print_line, reports_errors
 
 
 @click.command()
@@ -21,6 +21,9 @@ def check(data: Path | None, company: str) -> None:
     with opened(data, company) as quarry:
         problems = quarry.check()
         count = len(quarry.namespaces())
+        notices = quarry.notices
+    for notice in notices:
+        messages.print(notice, markup=False)
     for problem in problems:
         print_line(problem)
     if problems:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import msgspec
 from litestar import get
 from litestar.connection import Request
 from litestar.response.base import ASGIResponse
@@ -54,7 +55,7 @@ async def readyz(request: Request[Any, Any, Any]) -> ASGIResponse:
     if service.stopping.is_set():
         raise ApiError("overloaded", "The server is shutting down.")
     await service.read(service.engine.namespaces)
-    return json_answer(Readiness())
+    return json_answer(Readiness(notices=service.engine.notices or msgspec.UNSET))
 
 
 @get(

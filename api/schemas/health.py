@@ -14,6 +14,12 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """Storage is open, models are loaded, and requests are taken."""
+    """Storage is open, models are loaded, and requests are taken.
+
+    Attributes:
+        notices: what the installation goes without, such as the graph over vectors, a sentence each;
+            absent when nothing is missing.
+    """
 
     status: Literal["ready"] = "ready"
+    notices: list[str] | msgspec.UnsetType = msgspec.UNSET

@@ -1,8 +1,9 @@
-"""A graph of near neighbours (HNSW, Malkov & Yashunin 2018). The only importer of hnswlib.
+"""A graph of near neighbours (HNSW, Malkov & Yashunin 2018). The only importer of hnswlib, which may be absent.
 
-The library ends the process on many mistakes: a query of another width, growing while a query runs, saving while rows
-are added, use before it is set up. So every call passes through `HnswGraph`, which checks its arguments, holds the
-locks that each call needs, and never hands out the library's object.
+Without the library there is no graph and every row is scanned. The library ends the process on many mistakes: a query
+of another width, growing while a query runs, saving while rows are added, use before it is set up. So every call passes
+through `HnswGraph`, which checks its arguments, holds the locks that each call needs, and never hands out the library's
+object.
 """
 
 from __future__ import annotations
@@ -27,13 +28,29 @@ from engine.vector.table import check_query, check_rows
 SPACE = "ip"
 """Rows are of unit length, so the inner product is the cosine and rows are stored as they came."""
 BUILD_THREADS = min(os.cpu_count() or 1, 8)
-LIBRARY_VERSION = importlib.metadata.version("hnswlib")
 
 _FIRST_CAPACITY = 4096
 _ATTEMPTS = 3
 _PAUSE_S = 0.0002
 _NARROWEST = 1
 """The library's own breadth is one number for all threads; a query is as broad as the rows it asks for, if more."""
+
+
+def _installed_version() -> str | None:
+    try:
+        importlib.import_module("hnswlib")
+        return importlib.metadata.version("hnswlib")
+    except ImportError:
+        # The package has no wheels: an installation without a C++ compiler has none of it.
+        return None
+
+
+LIBRARY_VERSION = _installed_version()
+"""None without the library: then `HnswGraph.create` and `load` must not be called."""
+WITHOUT_LIBRARY = (
+    "hnswlib is not installed, so every vector is scanned: exact, and slower in namespaces of 100,000 passages and "
+    "more. With a C++ compiler, `pip install 'quarry-search[graph]'` adds it."
+)
 
 
 @dataclass(frozen=True, slots=True)

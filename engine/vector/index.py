@@ -11,7 +11,7 @@ from engine.model.hits import Labels, Vectors
 from engine.settings import VectorSettings
 from engine.vector.background import Background, GivingWay
 from engine.vector.epoch import Built, Epoch
-from engine.vector.hnsw import HnswGraph
+from engine.vector.hnsw import LIBRARY_VERSION, HnswGraph
 from engine.vector.reader import IndexReader
 from engine.vector.snapshot_file import read_snapshot, write_snapshot
 from engine.vector.table import BLOCK_ROWS, RowTable, RowView, check_rows
@@ -28,8 +28,8 @@ class VectorIndex:
     """`VectorWriter` whose rows are findable when `add` returns.
 
     New rows are scanned exactly until a background thread has put them into the graph. While few rows live
-    (`VectorSettings.graph_from`) there is no graph at all. When too many are dead the rows and the graph are built
-    anew beside the old ones, which answer until then.
+    (`VectorSettings.graph_from`), and without hnswlib, there is no graph at all. When too many are dead the rows and
+    the graph are built anew beside the old ones, which answer until then.
     """
 
     def __init__(self, dimension: int, settings: VectorSettings | None = None) -> None:
@@ -115,7 +115,7 @@ class VectorIndex:
         return waiting or self._is_worn()
 
     def _wants_graph(self, view: RowView) -> bool:
-        return self.dimension > 0 and view.live > self._settings.graph_from
+        return LIBRARY_VERSION is not None and self.dimension > 0 and view.live > self._settings.graph_from
 
     def _is_worn(self) -> bool:
         view = self._epoch.table.view()

@@ -46,6 +46,7 @@ class SideFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         live: rows that a search may find.
         total: rows in the graph file, removed ones included.
+        hnswlib: version that wrote the graph file; empty without the library.
         removed: labels at the start of the rows file.
         tail: rows after them.
         last_label: the largest label ever added; -1 when none was.
@@ -119,7 +120,7 @@ def write_snapshot(folder: Path, view: RowView, graph: HnswGraph | None, *, appl
             applied_seq=applied_seq,
             dimension=view.dimension,
             space=SPACE,
-            hnswlib=LIBRARY_VERSION,
+            hnswlib=LIBRARY_VERSION or "",
             live=view.live,
             total=total,
             removed=len(removed),
@@ -159,9 +160,11 @@ def _read(path: Path, dimension: int) -> Restored:
         raise StorageError("its side file cannot be read") from error
     if not side.is_intact() or side.generation != _generation_of(path):
         raise StorageError("its side file is damaged")
-    made_by = (side.format, side.space, side.hnswlib, side.dimension)
-    if made_by != (FORMAT, SPACE, LIBRARY_VERSION, dimension) or LIBRARY_VERSION != LAYOUT_OF_VERSION:
+    if (side.format, side.space, side.dimension) != (FORMAT, SPACE, dimension):
         raise StorageError("it was written by another version or for another dimension")
+    versions = {side.hnswlib, LIBRARY_VERSION or LAYOUT_OF_VERSION}
+    if side.graph is not None and versions != {LAYOUT_OF_VERSION}:
+        raise StorageError("its graph was written by another version of hnswlib")
     rows_path, graph_path = path.with_suffix(".rows"), path.with_suffix(".hnsw")
     removed, tail_labels, tail_vectors = _read_rows(rows_path, side)
     table, graph, built = RowTable(dimension), None, 0
@@ -174,10 +177,12 @@ def _read(path: Path, dimension: int) -> Restored:
         for start in range(0, len(live), BLOCK_ROWS):
             part = live[start : start + BLOCK_ROWS]
             table.append(rows.labels[part], rows.vectors(part))
-        built = len(live)
-        marked = int(rows.removed.sum())
-        graph = HnswGraph.load(graph_path, dimension, total=side.total, removed=marked)
-        graph.mark_removed(rows.labels[dead & ~rows.removed])
+        # Without the library the rows of the file are scanned; its links are of no use.
+        if LIBRARY_VERSION is not None:
+            built = len(live)
+            marked = int(rows.removed.sum())
+            graph = HnswGraph.load(graph_path, dimension, total=side.total, removed=marked)
+            graph.mark_removed(rows.labels[dead & ~rows.removed])
     table.append(tail_labels, tail_vectors)
     if table.view().live != side.live:
         raise StorageError("it holds another number of rows than it says")

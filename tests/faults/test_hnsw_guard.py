@@ -11,6 +11,8 @@ import sys
 
 import pytest
 
+pytest.importorskip("hnswlib")
+
 _SETUP = """
 import numpy as np, pathlib, sys, tempfile, threading
 from engine.errors import StorageError

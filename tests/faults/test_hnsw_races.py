@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+pytest.importorskip("hnswlib")
+
 _RACE = """
 import numpy as np, pathlib, tempfile, threading, time
 from engine.settings import VectorSettings

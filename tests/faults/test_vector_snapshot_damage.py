@@ -16,6 +16,8 @@ from engine.vector import snapshot_file
 from engine.vector.index import VectorIndex
 from tests.contracts.vector_index import DIMENSION, labels, unit
 
+pytest.importorskip("hnswlib")
+
 _SETTINGS = VectorSettings(m=8, ef_construction=40, graph_from=100)
 
 _FLIPS = """

@@ -46,6 +46,11 @@ def test_relative_links_lead_somewhere(page: Path) -> None:
     assert [t for t in targets if not (page.parent / t).exists()] == []
 
 
+def test_decisions_are_numbered_without_holes() -> None:
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    assert [page.name[:4] for page in pages] == [f"{number:04}" for number in range(1, len(pages) + 1)]
+
+
 @pytest.mark.parametrize("source", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_modules_stay_small_and_say_what_they_own(source: Path) -> None:
     text = source.read_text()

@@ -39,6 +39,7 @@ from engine.storage import passages as passages_table
 from engine.storage.attributes import matching_ids, matching_keys
 from engine.storage.files import folder_bytes
 from engine.storage.properties import read_property
+from engine.vector.hnsw import LIBRARY_VERSION, WITHOUT_LIBRARY
 
 SAVE_AFTER_ROWS = 50_000
 """Rows added or removed since the last snapshot of the graph before maintenance writes the next one."""
@@ -63,6 +64,11 @@ class EmbeddedBackend:
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities()
+
+    @property
+    def notices(self) -> list[str]:
+        """What this installation goes without, one readable line each; empty when nothing is missing."""
+        return [] if LIBRARY_VERSION is not None else [WITHOUT_LIBRARY]
 
     @property
     def open_namespaces(self) -> int:

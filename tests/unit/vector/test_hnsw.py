@@ -13,6 +13,8 @@ from engine.vector.hnsw import HnswGraph
 from engine.vector.hnsw_file import read_rows
 from tests.contracts.vector_index import labels, unit
 
+pytest.importorskip("hnswlib")
+
 
 def graph_of(count: int, dimension: int = 16, *, seed: int = 0) -> HnswGraph:
     graph = HnswGraph.create(dimension, m=16, ef_construction=80)

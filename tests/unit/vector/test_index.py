@@ -18,6 +18,8 @@ from engine.vector.hnsw import HnswGraph
 from engine.vector.index import VectorIndex
 from tests.contracts.vector_index import labels, unit
 
+pytest.importorskip("hnswlib")
+
 DIMENSION, COUNT = 32, 12_000
 SETTINGS = VectorSettings(m=16, ef_construction=60, ef_search=100, exact_limit=500, graph_from=1_000)
 
