@@ -49,7 +49,7 @@ from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.hits import Hit
 from engine.model.namespace import DEFAULT_COMPANY, ApiKey, Namespace, NamespaceStats, Scope, StorageTotals
 from engine.model.observer import Observer
-from engine.model.schema import Attribute, AttributeType, Schema
+from engine.model.schema import Attribute, AttributeType, Definition, Schema
 from engine.model.search import Clarification, Failure, Result, SearchRequest, SearchResponse
 from engine.settings import (
     BudgetSettings,
@@ -72,6 +72,7 @@ __all__ = [
     "Clarification",
     "CorruptData",
     "DataDirectoryLocked",
+    "Definition",
     "DocumentNotFound",
     "Embedder",
     "Engine",

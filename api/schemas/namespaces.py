@@ -28,12 +28,15 @@ TypeName = Literal[
 ]
 
 
-class AttributeObject(msgspec.Struct, frozen=True):
-    """Definition of one attribute."""
+class AttributeObject(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Definition of one attribute, with the flags that are in effect."""
 
     type: TypeName
     is_searchable: Annotated[bool, msgspec.Meta(description="Its text is indexed for search.")]
     is_filterable: Annotated[bool, msgspec.Meta(description="Filters may name it.")]
+    inferred: Annotated[
+        bool, msgspec.Meta(description="True where its text is searched only because no attribute is flagged.")
+    ] = False
 
 
 class NamespaceObject(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,8 +61,8 @@ class NamespaceObject(msgspec.Struct, frozen=True, kw_only=True):
             created_at=timestamp(namespace.created_at),
             updated_at=timestamp(namespace.updated_at),
             attributes_schema={
-                name: AttributeObject(attribute.type.value, attribute.is_searchable, attribute.is_filterable)
-                for name, attribute in namespace.schema.attributes.items()
+                name: AttributeObject(shown.type.value, shown.is_searchable, shown.is_filterable, shown.inferred)
+                for name, shown in namespace.schema.definitions().items()
             },
         )
 

@@ -62,6 +62,7 @@ _ATTRIBUTE_DEFINITION = {
         "type": {"enum": list(get_args(TypeName))},
         "is_searchable": {"type": ["boolean", "null"], "description": "For `string` and `[]string` only."},
         "is_filterable": {"type": ["boolean", "null"], "description": "For any type but `json`."},
+        "inferred": {"description": "As a namespace shows it; it says nothing here."},
     },
     "additionalProperties": False,
 }

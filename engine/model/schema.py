@@ -68,8 +68,21 @@ class Attribute(msgspec.Struct, frozen=True):
     inferred: bool = False
 
 
+class Definition(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One attribute as it is shown: with the flags that are in effect.
+
+    Attributes:
+        inferred: nobody asked for its text to be searched; it is because no attribute is flagged.
+    """
+
+    type: AttributeType
+    is_searchable: bool
+    is_filterable: bool
+    inferred: bool = False
+
+
 class Schema(msgspec.Struct, frozen=True):
-    """The attributes of a namespace by name."""
+    """The attributes of a namespace by name, with the flags that were asked for."""
 
     attributes: Mapping[str, Attribute] = {}
 
@@ -78,6 +91,16 @@ class Schema(msgspec.Struct, frozen=True):
         texts = {n: a for n, a in self.attributes.items() if a.type.element is AttributeType.STRING}
         flagged = tuple(n for n, a in texts.items() if a.is_searchable)
         return flagged or tuple(n for n in texts if n != ROOT_ATTRIBUTE)
+
+    def definitions(self) -> dict[str, Definition]:
+        """What is in effect, by name; uploaded as a schema, it changes nothing that is searched or filtered."""
+        searched, filtered = set(self.searchable()), set(self.filterable())
+        return {
+            name: Definition(
+                a.type, name in searched, name in filtered, inferred=name in searched and not a.is_searchable
+            )
+            for name, a in self.attributes.items()
+        }
 
     def filterable(self) -> tuple[str, ...]:
         """The attributes that filters may name, ``root_document_id`` included; ``id`` beside them always may be."""
@@ -93,7 +116,10 @@ class AttributePatch(msgspec.Struct, frozen=True):
 
 
 _WIDENED = {AttributeType.INT: AttributeType.FLOAT, AttributeType.INTS: AttributeType.FLOATS}
-_KEYS = ("type", "is_searchable", "is_filterable")
+_FLAGS = ("is_searchable", "is_filterable")
+_KEYS = ("type", *_FLAGS)
+_SHOWN_KEYS = (*_KEYS, "inferred")
+"""``inferred`` stands in what is shown, so it may come back; it says nothing."""
 
 
 def widened(attribute: Attribute) -> AttributeType | None:
@@ -131,13 +157,19 @@ def decode_schema(raw: object) -> dict[str, AttributePatch]:
 def merge(current: Schema, patch: Mapping[str, AttributePatch]) -> Schema:
     """`current` with `patch` applied: new attributes are added, flags given replace, flags omitted stay.
 
-    Applying a patch twice is the same as once; patches of different attributes commute.
+    The first attribute that is flagged searchable switches no other off: those of `current` that are searched because
+    none was flagged are flagged with it, unless `patch` says false of them.
+
+    Applying a patch twice is the same as once; once an attribute is flagged, patches of different attributes commute.
 
     Raises:
         SchemaConflict: an attribute has another type, and is not an inferred ``int`` that may become ``float``.
         InvalidSchema: a new attribute has no type, a flag does not fit the type, or there are more than 256 attributes.
     """
     attributes = dict(current.attributes)
+    if any(change.is_searchable for change in patch.values()):
+        for name in current.searchable():
+            attributes[name] = msgspec.structs.replace(attributes[name], is_searchable=True)
     for name, change in patch.items():
         attributes[name] = _merged(name, attributes.get(name), change)
     if len(attributes) > MAX_ATTRIBUTES:
@@ -158,11 +190,11 @@ def _decode_definition(name: object, definition: object) -> AttributePatch:
         raise InvalidSchema(f"The definition of {name!r} is an object with a `type`.", path=path)
     entries = cast("Mapping[object, Any]", definition)
     for key in entries:
-        if key not in _KEYS:
+        if key not in _SHOWN_KEYS:
             raise InvalidSchema(f"Unknown key; a definition has {', '.join(_KEYS)}.", path=f"{path}.{_shown(key)}")
     kind = _decode_type(entries.get("type"), f"{path}.type")
     flags: dict[str, bool | None] = {}
-    for key in _KEYS[1:]:
+    for key in _FLAGS:
         value = entries.get(key)
         if value is not None and not isinstance(value, bool):
             raise InvalidSchema(f"`{key}` is true or false.", path=f"{path}.{key}")

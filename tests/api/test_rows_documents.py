@@ -132,7 +132,7 @@ def test_flags_that_do_not_fit_are_refused(api: Api, fresh: str, definition: Any
 
 @row("Documents and schema: Flags")
 def test_flags_are_off_unless_set(api: Api, fresh: str) -> None:
-    api.upload(fresh, {"id": "a"}, schema={"x": {"type": "string"}})
+    api.upload(fresh, {"id": "a"}, schema={"x": {"type": "string"}, "y": {"type": "string", "is_searchable": True}})
     assert schema_of(api, fresh)["x"] == {"type": "string", "is_searchable": False, "is_filterable": False}
 
 
@@ -155,13 +155,36 @@ def test_types_are_inferred(api: Api, fresh: str) -> None:
     assert types_of(api, fresh) == inferred
     api.upload(fresh, {"id": "b", "n": 1, "e": [1.5]})
     assert types_of(api, fresh) == inferred | {"n": "int", "e": "[]float"}
-    assert not any(e["is_searchable"] or e["is_filterable"] for e in schema_of(api, fresh).values())
+    assert not any(e["is_filterable"] for e in schema_of(api, fresh).values())
+    assert {e["type"] for e in schema_of(api, fresh).values() if e["is_searchable"]} == {"string", "[]string"}
 
 
 @row("Documents and schema: Nothing searchable in the namespace")
 def test_without_a_schema_every_text_is_searched(api: Api, fresh: str) -> None:
     api.upload(fresh, {"id": "a", "whatever": "Pangolins are covered in scales."}, {"id": "b", "n": 1})
     assert api.found(fresh, None, objective="What are pangolins covered in?") == {"a"}
+
+
+@row("Added after trials with the public clients: Searched by default")
+def test_what_is_searched_by_default_is_shown_and_a_flag_on_another_attribute_does_not_switch_it_off(
+    api: Api, fresh: str
+) -> None:
+    api.upload(fresh, {"id": "a", "body": "Pangolins are covered in scales.", "title": "Animals", "n": 1})
+    searched = {"type": "string", "is_searchable": True, "is_filterable": False}
+    shown = schema_of(api, fresh)
+    assert shown["body"] == shown["title"] == searched | {"inferred": True}
+    assert "inferred" not in shown["n"]
+
+    assert api.upload(fresh, schema={"title": {"type": "string", "is_searchable": True}}).status_code == 200
+    assert schema_of(api, fresh)["body"] == schema_of(api, fresh)["title"] == searched
+    assert api.found(fresh, None, objective="What are pangolins covered in?") == {"a"}
+
+    # What is shown may be sent back; switching off takes a plain `false`.
+    assert api.upload(fresh, schema=shown).status_code == 200
+    assert schema_of(api, fresh)["body"] == searched
+    api.upload(fresh, schema={"body": {"type": "string", "is_searchable": False}})
+    assert schema_of(api, fresh)["body"]["is_searchable"] is False
+    assert api.found(fresh, None, objective="What are pangolins covered in?") == set()
 
 
 @row("Documents and schema: Type change")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,13 +39,33 @@ def test_merging_a_patch_twice_is_merging_it_once(current: Schema, patch: dict[s
 
 
 @given(current=schemas, first=patches, second=patches)
-def test_patches_of_different_attributes_commute(
+def test_once_an_attribute_is_flagged_patches_of_different_attributes_commute(
     current: Schema, first: dict[str, AttributePatch], second: dict[str, AttributePatch]
 ) -> None:
+    current = Schema(dict(current.attributes) | {"flagged": Attribute(AttributeType.STRING, is_searchable=True)})
     second = {name: patch for name, patch in second.items() if name not in first}
     one, other = merged(current, first), merged(current, second)
     if isinstance(one, Schema) and isinstance(other, Schema):
         assert merged(one, second) == merged(other, first)
+
+
+@given(current=schemas, patch=patches)
+def test_what_is_searched_stays_searched_unless_it_is_switched_off(
+    current: Schema, patch: dict[str, AttributePatch]
+) -> None:
+    after = merged(current, patch)
+    if isinstance(after, Schema):
+        off = {name for name, change in patch.items() if change.is_searchable is False}
+        assert set(current.searchable()) - off <= set(after.searchable())
+
+
+@given(current=schemas, patch=patches)
+def test_what_is_shown_may_come_back(current: Schema, patch: dict[str, AttributePatch]) -> None:
+    after = merged(current, patch)
+    if isinstance(after, Schema):
+        again = merge(after, decode_schema(msgspec.to_builtins(after.definitions())))
+        assert again.definitions().keys() == after.definitions().keys()
+        assert (again.searchable(), again.filterable()) == (after.searchable(), after.filterable())
 
 
 @given(current=schemas, patch=patches)

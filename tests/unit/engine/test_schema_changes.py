@@ -53,10 +53,18 @@ def test_an_inferred_int_widens_to_float_under_a_filter(quarry: engine.Engine) -
     assert found(quarry, "ferry", size=2) == {"a"}
 
 
-def test_marking_one_attribute_searchable_takes_the_others_out_of_the_index(quarry: engine.Engine) -> None:
+def test_marking_one_attribute_searchable_leaves_the_others_in_the_index(quarry: engine.Engine) -> None:
+    quarry.upsert("n", [{"id": "a", "body": "ferry", "note": "lantern"}])
+    quarry.upsert("n", [], {"body": TEXT})
+    quarry.upsert("n", [{"id": "b", "body": "ferry", "note": "mizzen"}])
+    assert (found(quarry, "lantern"), found(quarry, "mizzen")) == ({"a"}, {"b"})
+    assert quarry.check() == []
+
+
+def test_an_attribute_that_is_switched_off_leaves_the_index(quarry: engine.Engine) -> None:
     quarry.upsert("n", [{"id": "a", "body": "ferry", "note": "lantern"}])
     assert found(quarry, "lantern") == {"a"}
-    quarry.upsert("n", [], {"body": TEXT})
+    quarry.upsert("n", [], {"body": TEXT, "note": {"is_searchable": False}})
     assert {h.attribute for h in quarry.retrieve("n", "ferry lantern", k=10)} == {"body"}
     assert quarry.check() == []
 

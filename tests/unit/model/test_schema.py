@@ -144,7 +144,26 @@ def test_without_a_searchable_attribute_every_string_is_searched_but_the_root() 
         Schema(), {"t": {"type": "string"}, "n": {"type": "int"}, "l": {"type": "[]string"}, "root_document_id": {}}
     )
     assert schema.searchable() == ("t", "l")
-    assert merged(schema, {"l": {"is_searchable": True}}).searchable() == ("l",)
+
+
+def test_the_first_flag_switches_no_other_attribute_off() -> None:
+    schema = merged(Schema(), {"t": {"type": "string"}, "l": {"type": "[]string"}, "n": {"type": "int"}})
+    flagged = merged(schema, {"l": {"is_searchable": True}, "new": {"type": "string"}})
+    assert flagged.searchable() == ("t", "l")
+    assert merged(flagged, {"t": {"is_searchable": False}}).searchable() == ("l",)
+    assert merged(schema, {"l": {"is_searchable": True}, "t": {"is_searchable": False}}).searchable() == ("l",)
+
+
+def test_definitions_show_what_is_in_effect_and_change_nothing_when_they_come_back() -> None:
+    schema = merged(Schema(), {"t": {"type": "string"}, "n": {"type": "int", "is_filterable": True}})
+    shown = msgspec.to_builtins(schema.definitions())
+    assert shown == {
+        "t": {"type": "string", "is_searchable": True, "is_filterable": False, "inferred": True},
+        "n": {"type": "int", "is_searchable": False, "is_filterable": True},
+    }
+    again = merged(schema, shown)
+    assert (again.searchable(), again.filterable()) == (schema.searchable(), schema.filterable())
+    assert merged(again, msgspec.to_builtins(again.definitions())) == again
 
 
 def test_a_schema_survives_json() -> None:
