@@ -14,9 +14,9 @@ import statistics
 import time
 from collections.abc import Callable
 
+from engine.analysis.detection import detect_language
 from engine.settings import PassageSettings
 from engine.text.blocks import blocks
-from engine.text.language import detect_language
 from engine.text.passages import passages
 from engine.text.sentences import sentence_bounds
 from engine.text.tokens import count_tokens, encoding

@@ -30,7 +30,7 @@ class Retrieval(Protocol):
         ...
 
     def rarity(self, text: str) -> Mapping[str, float]:
-        """IDF of every term of `text` in the namespace, whatever the filter leaves; see `engine.lexical.analyzer`."""
+        """IDF of every term of `text` in the namespace, whatever the filter leaves; see `engine.analysis.analyzer`."""
         ...
 
     def narrowed(self, narrowing: Mapping[str, Any]) -> Retrieval:

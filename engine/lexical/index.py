@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from engine.analysis.analyzer import DEFAULT_LANGUAGE, indexable, language_of, text_analyzer
 from engine.errors import CorruptData, QuarryError, StorageError
 from engine.lexical import native
-from engine.lexical.analyzer import DEFAULT_LANGUAGE, indexable, language_of, text_analyzer
 from engine.lexical.footprint import Applied, check_files, read_applied, remove_leftovers, write_applied
 from engine.lexical.native import FORMAT, Index, Searcher, Writer, translated
 from engine.lexical.reader import LexicalQuery, LexicalReader

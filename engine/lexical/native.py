@@ -1,4 +1,4 @@
-"""The only importer of tantivy: its types as we use them, and its panics as errors."""
+"""The only importer of tantivy's index: its types as we use them, and its panics as errors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, cast
 
+from engine.analysis.tokenizer import TextAnalyzer
 from engine.errors import CorruptData, QuarryError, StorageError
 
 LABEL, HEADER, BODY = "label", "header", "body"
@@ -71,12 +72,6 @@ class Index(Protocol):
     def searcher(self) -> Searcher: ...
 
 
-class TextAnalyzer(Protocol):
-    """Text to terms; may be shared by threads."""
-
-    def analyze(self, text: str) -> list[str]: ...
-
-
 @contextmanager
 def translated(action: str) -> Generator[None]:
     """Turn what tantivy raises into `StorageError`; a Rust panic is a `BaseException`, and becomes `CorruptData`."""
@@ -90,31 +85,6 @@ def translated(action: str) -> Generator[None]:
         if type(error).__name__ != "PanicException":
             raise
         raise CorruptData(f"The lexical index could not {action}.") from error
-
-
-def make_analyzer(stemmer: str) -> TextAnalyzer:
-    """Words in lower case without accents, stemmed; words above 60 bytes are left out.
-
-    Args:
-        stemmer: a Snowball language; its words keep their accents until they are stemmed, English ones need none.
-    """
-    chain = _tantivy.TextAnalyzerBuilder(_tantivy.Tokenizer.simple())
-    filters = _tantivy.Filter
-    steps = [filters.remove_long(60), filters.lowercase(), filters.stemmer(stemmer), filters.ascii_fold()]
-    if stemmer == "english":
-        steps[2:] = reversed(steps[2:])
-    for step in steps:
-        chain = chain.filter(step)
-    return cast("TextAnalyzer", chain.build())
-
-
-def make_splitter() -> TextAnalyzer:
-    """Words in lower case without accents, not stemmed: what `make_analyzer` sees before its stemmer, for English."""
-    filters = _tantivy.Filter
-    chain = _tantivy.TextAnalyzerBuilder(_tantivy.Tokenizer.simple())
-    for step in (filters.remove_long(60), filters.lowercase(), filters.ascii_fold()):
-        chain = chain.filter(step)
-    return cast("TextAnalyzer", chain.build())
 
 
 _schema: Any = (

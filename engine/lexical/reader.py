@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from engine.analysis.analyzer import DEFAULT_LANGUAGE, language_of, query_words
+from engine.analysis.scripts import is_single_unspaced
+from engine.analysis.stop_words import stop_terms
 from engine.lexical import native
-from engine.lexical.analyzer import DEFAULT_LANGUAGE, language_of, query_words
 from engine.lexical.native import BODY, HEADER, Searcher, translated
-from engine.lexical.scripts import is_single_unspaced
 from engine.lexical.spelling import PREFIX, closest, may_be_misspelt
-from engine.lexical.stop_words import stop_terms
 from engine.model.hits import Candidates, Labels, Scores, top_k
 from engine.ranking.terms import QueryTerms, weigh_terms
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from engine.lexical.analyzer import DEFAULT_LANGUAGE, indexable, language_of, text_analyzer
-from engine.lexical.native import make_splitter
+from engine.analysis.analyzer import DEFAULT_LANGUAGE, indexable, language_of, text_analyzer
+from engine.analysis.tokenizer import make_splitter
 from engine.ranking.features import TermIds
 
 _WORDS_KEPT = 300_000

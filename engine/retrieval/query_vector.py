@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from engine.analysis.words import words_with_terms
 from engine.embedding.protocol import Embedder
 from engine.embedding.wordllama import WordLlamaMean
-from engine.lexical.words import words_with_terms
 from engine.model.hits import Vectors
 
 MAX_WORDS = 64

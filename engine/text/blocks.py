@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from engine.analysis.scripts import CJK, HANGUL
 from engine.model.document import Span
-from engine.text.scripts import CJK, HANGUL
 from engine.text.sentences import MAX_SENTENCE, sentence_bounds
 
 MAX_BLOCK = MAX_SENTENCE

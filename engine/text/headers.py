@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
-from engine.text.scripts import CJK, HANGUL
+from engine.analysis.scripts import CJK, HANGUL
 from engine.text.tokens import count_tokens
 
 HEADER_TOKENS = 40

@@ -4,7 +4,7 @@ The rules follow UAX #29 (4, sentence boundaries) and add what it leaves to "tai
 
 - A full stop, ``!``, ``?`` or ``…`` with its closing quotes and brackets ends a sentence when white space follows and
   then anything but a lower-case letter. Abbreviations, initials, acronyms, ordinals and list numbers do not
-  (`abbreviations`).
+  (``languages/any.toml``).
 - The marks of scripts that put no space after them (``。`` ``।`` ``؟`` ``۔`` ``։`` ``።`` ``។`` ``။`` and their like)
   end a sentence at once; ``;`` after Greek and ``:`` after Armenian letters do before white space.
 - A blank line always ends one. A single line end does too (headings, list items, table rows, verse) unless the line
@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import re
 
+from engine.analysis.language import neutral
+from engine.analysis.scripts import ARMENIAN, CJK, GREEK, INDIC, WITHOUT_SPACES
 from engine.model.document import Span
-from engine.text.abbreviations import BEFORE_NUMBER, MAY_BE_LAST, MONTHS, NEVER_LAST, STARTERS
 from engine.text.long_spans import append_trimmed, split_long
-from engine.text.scripts import ARMENIAN, CJK, GREEK, INDIC, WITHOUT_SPACES
 
 MAX_SENTENCE = 1_000
 """The longest sentence, in characters."""
@@ -42,6 +42,17 @@ _MARK = re.compile(
     rf"|(?<=[{GREEK}];)(?=\s)|(?<=[{ARMENIAN}]:)(?=\s)"
     r"))\s*+"
 )
+
+NEVER_LAST = frozenset(neutral().never_last.split())
+"""A name, a number or an example follows these abbreviations: no sentence ends here."""
+BEFORE_NUMBER = frozenset(neutral().before_number.split())
+"""No sentence ends here when a number follows."""
+MAY_BE_LAST = frozenset(neutral().may_be_last.split())
+"""A sentence ends here only when the next word is one that sentences begin with."""
+STARTERS = frozenset(neutral().starters.split())
+"""Words that begin a sentence far more often than they follow an abbreviation inside one."""
+AFTER_ORDINAL = frozenset(neutral().after_ordinal.split())
+"""What follows an ordinal number that is written with a full stop."""
 
 _OPENERS = frozenset("\"'“‘«‹„‚([{¿¡「『（【《〈*_-–—•")
 _LINE_ENDS = frozenset(_BREAKS)
@@ -129,7 +140,7 @@ def _full_stop_ends(text: str, start: int, mark: int, following: int) -> bool:
     if mark - start == len(word) and (word.isdigit() or len(word) == 1 or _ROMAN.fullmatch(word)):
         return False  # the number of a list item or a heading
     if word.isdigit():
-        return _next_word(text, following) not in MONTHS
+        return _next_word(text, following) not in AFTER_ORDINAL
     lower = word.lower()
     if lower in NEVER_LAST:
         return False

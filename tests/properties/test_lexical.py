@@ -5,10 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.analysis.analyzer import indexable, query_terms, text_analyzer
+from engine.analysis.scripts import is_single_unspaced
 from engine.lexical import reader as reader_module
-from engine.lexical.analyzer import indexable, query_terms, text_analyzer
 from engine.lexical.index import LexicalIndex, LexicalPassage, LexicalQuery
-from engine.lexical.scripts import is_single_unspaced
 
 WORDS = ["tide", "harbour", "ferry", "storm", "gull", "rope", "the", "mast", "深海", "прилив"]
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=0, max_size=6).map(" ".join)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.analysis.detection import detect_language
 from engine.model.document import Span
 from engine.settings import PassageSettings
 from engine.text.blocks import MAX_BLOCK, blocks
 from engine.text.graphemes import safe_cut
 from engine.text.headers import HEADER_TOKENS, headline, kind_of
-from engine.text.language import detect_language
 from engine.text.long_spans import split_long
 from engine.text.packing import pack
 from engine.text.passages import passages

@@ -16,7 +16,7 @@ import msgspec
 from engine.agent.offline.kinds import kind_words
 from engine.agent.offline.names import names_in
 from engine.agent.offline.question_words import question_language, without_content
-from engine.lexical.analyzer import DEFAULT_LANGUAGE, query_terms, query_words
+from engine.analysis.analyzer import DEFAULT_LANGUAGE, query_terms, query_words
 from engine.text.tokens import encoding
 
 SOFT = 0.3

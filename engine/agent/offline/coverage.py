@@ -17,7 +17,7 @@ from engine.agent.offline.likeness import Likeness
 from engine.agent.offline.names import names_in
 from engine.agent.offline.question_words import without_content
 from engine.agent.steps import ReadingPassage
-from engine.lexical.analyzer import DEFAULT_LANGUAGE, query_terms
+from engine.analysis.analyzer import DEFAULT_LANGUAGE, query_terms
 
 SENTENCES_OF = 8
 """Passages, best first, whose single sentences, and words of like meaning, are looked at."""

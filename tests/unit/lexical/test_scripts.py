@@ -1,8 +1,8 @@
 import pytest
 
-from engine.lexical.analyzer import indexable, query_terms
-from engine.lexical.native import make_analyzer
-from engine.lexical.scripts import is_single_unspaced, prepare, prepare_query
+from engine.analysis.analyzer import indexable, query_terms
+from engine.analysis.scripts import is_single_unspaced, prepare, prepare_query
+from engine.analysis.tokenizer import make_analyzer
 
 INDEX = make_analyzer("english")
 

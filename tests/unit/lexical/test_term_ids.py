@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from engine.lexical.analyzer import indexable, language_of, query_terms, text_analyzer
+from engine.analysis.analyzer import indexable, language_of, query_terms, text_analyzer
 from engine.lexical.term_ids import TermTable, term_table
 
 

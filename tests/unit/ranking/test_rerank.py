@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.lexical.analyzer import query_terms
-from engine.lexical.stop_words import stop_terms
+from engine.analysis.analyzer import query_terms
+from engine.analysis.stop_words import stop_terms
 from engine.lexical.term_ids import TermTable
 from engine.model.document import Passage
 from engine.model.hits import Candidates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.language import detect_language
+from engine.analysis.detection import detect_language
 
 EXAMPLES = {
     "en": "The cat sat on the mat, and it was not at all happy with that.",

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 
-from engine.text.function_words import CYRILLIC, LATIN
+from engine.analysis.language import languages
 
 UNDETERMINED = "und"
 """The code for a text whose language is not told, as ISO 639-2 has it."""
@@ -83,8 +84,11 @@ def _weights(profiles: Mapping[str, str]) -> dict[str, tuple[tuple[str, float], 
     return {w: tuple((language, 1 / len(found) ** 2) for language in found) for w, found in languages.items()}
 
 
-_LATIN = _weights(LATIN)
-_CYRILLIC = _weights(CYRILLIC)
+@cache
+def _profiles(script: str) -> Mapping[str, tuple[tuple[str, float], ...]]:
+    """The frequent words of the languages of a script that several of them share."""
+    common = {code: held.common for code, held in languages().items() if held.common}
+    return _weights({c: words for c, words in common.items() if (script == "cyrillic") == ("а" <= words[0] <= "я")})
 
 
 def detect_language(text: str) -> str:
@@ -103,7 +107,7 @@ def detect_language(text: str) -> str:
             return "hy" if _ARMENIAN.search(sample) else _cyrillic(sample.lower())
         if script:
             return _by_script(script, sample)
-    return _by_words(sample.lower().split(), _LATIN)
+    return _by_words(sample.lower().split(), _profiles("latin"))
 
 
 def _script(sample: str) -> str:
@@ -136,7 +140,7 @@ def _cyrillic(sample: str) -> str:
     for letters, language in _CYRILLIC_LETTERS:
         if letters.search(sample):
             return language
-    found = _by_words(sample.split(), _CYRILLIC)
+    found = _by_words(sample.split(), _profiles("cyrillic"))
     return "ru" if found == UNDETERMINED else found
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from engine.lexical.analyzer import DEFAULT_LANGUAGE, language_of, text_analyzer
-from engine.lexical.native import TextAnalyzer, make_splitter
-from engine.lexical.scripts import prepare_query
+from engine.analysis.analyzer import language_of, text_analyzer
+from engine.analysis.language import DEFAULT_LANGUAGE
+from engine.analysis.scripts import prepare_query
+from engine.analysis.tokenizer import TextAnalyzer, make_splitter
 
 
 def words_with_terms(text: str) -> list[tuple[str, str]]:

@@ -12,31 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from engine.lexical.native import TextAnalyzer, make_analyzer
-from engine.lexical.scripts import prepare, prepare_query
-from engine.text.language import detect_language
+from engine.analysis.detection import detect_language
+from engine.analysis.language import DEFAULT_LANGUAGE, languages
+from engine.analysis.scripts import prepare, prepare_query
+from engine.analysis.tokenizer import TextAnalyzer, make_analyzer
 
-DEFAULT_LANGUAGE = "en"
-STEMMERS = {
-    "ar": "arabic",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hu": "hungarian",
-    "it": "italian",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-}
+STEMMERS = {code: held.stemmer for code, held in languages().items() if held.stemmer}
 """ISO 639-1 to Snowball; a language that is not here is handled as the default, which leaves foreign words alone."""
 
 

@@ -1,0 +1,165 @@
+"""What is known of a language: one file each in ``languages/``. A language without a file is read by the neutral rules.
+
+To add a language, add ``languages/<ISO 639-1 code>.toml`` with any of the fields of `Language`; nothing else changes.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+
+FOLDER = Path(str(files("engine.analysis") / "languages"))
+DEFAULT_LANGUAGE = "en"
+NEUTRAL = "any"
+"""The file of what holds in all languages."""
+_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+class Phrases(msgspec.Struct, frozen=True):
+    """The words that the offline agent adds to those of the documents; all of them or none."""
+
+    not_found: str
+    nothing: str
+    query: str
+    queries: str
+    document: str
+    documents: str
+    missing: str
+    verdict: str
+    further: str
+    more: str
+    same: str
+    other: str
+    yes: str
+    no: str
+
+
+class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
+    """One language. Strings hold words apart by spaces; tuples hold phrases of one or more words.
+
+    Attributes:
+        code: ISO 639-1, the name of the file.
+        stemmer: of Snowball; empty leaves words as they are.
+        common: frequent words, by which texts of one script are told apart.
+        stop: words without content of their own.
+        frame: words with which a question speaks of documents.
+        asking: words that ask and say nothing of the subject.
+        unspaced: as `stop`, of a script without spaces; they part a question.
+        which: words that the wanted kind follows: "which **city**".
+        amount, time, person, place: what asks for that kind of answer.
+        numbers, times: words that give an amount, and a time.
+        months: twelve, each with its forms apart by spaces.
+        after, since, before, until, between, joins: what stands before a date, and between two.
+        yes_no: words that open a question for yes or no.
+        negation: words that deny.
+        leaning: what a sentence opens with that stands for something before it.
+        linking: what it opens with that only joins it to the sentence before.
+        opens: what a follow-up opens with.
+        pronouns: words that take their meaning from what was said before.
+        boilerplate: what stands in no sentence that answers.
+        across: what asks for more than one reading at once.
+        current: what asks for the newest.
+        never_last, before_number, may_be_last, starters, after_ordinal: where a full stop ends no sentence; see
+            `engine.text.sentences`.
+    """
+
+    code: str
+    name: str
+    stemmer: str = ""
+    common: str = ""
+    stop: str = ""
+    frame: str = ""
+    asking: str = ""
+    unspaced: str = ""
+    which: str = ""
+    amount: tuple[str, ...] = ()
+    time: tuple[str, ...] = ()
+    person: tuple[str, ...] = ()
+    place: tuple[str, ...] = ()
+    numbers: str = ""
+    times: str = ""
+    months: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    since: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    until: tuple[str, ...] = ()
+    between: tuple[str, ...] = ()
+    joins: tuple[str, ...] = ()
+    yes_no: str = ""
+    negation: str = ""
+    leaning: tuple[str, ...] = ()
+    linking: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
+    pronouns: str = ""
+    boilerplate: tuple[str, ...] = ()
+    across: tuple[str, ...] = ()
+    current: tuple[str, ...] = ()
+    never_last: str = ""
+    before_number: str = ""
+    may_be_last: str = ""
+    starters: str = ""
+    after_ordinal: str = ""
+    says: Phrases | None = None
+
+    @cached_property
+    def empty(self) -> frozenset[str]:
+        """Words, lower case, that say nothing of a subject."""
+        return frozenset(f"{self.stop} {self.common} {self.asking} {self.frame}".lower().split())
+
+    def pattern(self, *fields: str) -> re.Pattern[str]:
+        """What finds a word or phrase of `fields` as a whole; in a script without spaces, anywhere."""
+        return _pattern(self, fields)
+
+
+def read_language(path: Path) -> Language:
+    """The language of one file.
+
+    Raises:
+        ValueError: a field is not one of `Language`, or of another type.
+    """
+    held = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        return msgspec.convert({"code": path.stem, **held}, Language)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{path.name}: {error}") from error
+
+
+@cache
+def languages() -> dict[str, Language]:
+    """Every language with a file, by code; without the neutral one."""
+    return {path.stem: read_language(path) for path in sorted(FOLDER.glob("*.toml")) if path.stem != NEUTRAL}
+
+
+@cache
+def neutral() -> Language:
+    """What holds in all languages."""
+    return read_language(FOLDER / f"{NEUTRAL}.toml")
+
+
+def language(code: str) -> Language:
+    """The language of `code`; one without any data where there is no file."""
+    return languages().get(code) or _unknown(code)
+
+
+@cache
+def _unknown(code: str) -> Language:
+    return Language(code, code)
+
+
+@cache
+def _pattern(of: Language, fields: tuple[str, ...]) -> re.Pattern[str]:
+    held: list[str] = []
+    for field in fields:
+        value: str | tuple[str, ...] = getattr(of, field)
+        held += value.split() if isinstance(value, str) else value
+    parts = [
+        escaped if _SPACELESS.search(phrase) else rf"(?<!\w){escaped}(?!\w)"
+        for phrase in sorted(set(held), key=lambda phrase: (-len(phrase), phrase))
+        for escaped in ["\\s+".join(map(re.escape, phrase.split()))]
+    ]
+    return re.compile("|".join(parts) if parts else r"(?!)", re.IGNORECASE)
