@@ -227,6 +227,11 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
+def wants_debugging() -> bool:
+    """Whether the environment asks for log level ``debug``; never raises."""
+    return os.environ.get("QUARRY_LOG_LEVEL", "").strip().lower() == "debug"
+
+
 def from_environment(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
     """Settings from environment variables; an empty variable counts as not set.
 

@@ -24,6 +24,7 @@ QuarryError                       ``code``, ``message``, ``path``, ``details``, 
 ├── StateError                    the engine is in the wrong state for the call
 │   ├── EngineClosed              engine_closed
 │   ├── DataDirectoryLocked       data_directory_locked
+│   ├── DataDirectoryNotFound     data_directory_not_found
 │   └── ReindexRequired           reindex_required
 ├── StorageError                  disk or database; the operator acts (storage_error)
 │   ├── CorruptData               corrupt_data
@@ -220,6 +221,15 @@ class EngineClosed(StateError):
 
     def __init__(self) -> None:
         super().__init__("The engine is closed.")
+
+
+class DataDirectoryNotFound(StateError):
+    """A data directory was to be opened, not made, and there is none."""
+
+    code = "data_directory_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("There is no data directory here.")
 
 
 class DataDirectoryLocked(StateError):

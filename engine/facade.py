@@ -10,7 +10,14 @@ from typing import Any
 from engine.agent.searches import Searches
 from engine.assembly import Core, assemble
 from engine.embedding.protocol import Embedder
-from engine.errors import AttributeNotFilterable, DocumentNotFound, EngineClosed, InvalidRequest, UnknownAttribute
+from engine.errors import (
+    AttributeNotFilterable,
+    DataDirectoryNotFound,
+    DocumentNotFound,
+    EngineClosed,
+    InvalidRequest,
+    UnknownAttribute,
+)
 from engine.filters.check import parse_filter
 from engine.model.document import DocumentBody, JsonValue
 from engine.model.events import Event
@@ -22,6 +29,7 @@ from engine.model.search import Mode, SearchRequest, SearchResponse, check_text
 from engine.model.values import shown_value
 from engine.settings import EngineSettings, with_overrides
 from engine.storage.catalog import StoredNamespace
+from engine.storage.format import read_format
 from engine.storage.keys import KeyStore
 
 MAX_DELETED = 10_000
@@ -339,6 +347,7 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
     company: str = DEFAULT_COMPANY,
     settings: EngineSettings | None = None,
     observer: Observer | None = None,
+    create: bool = True,
     **overrides: Any,
 ) -> Engine:
     """Open a data directory, making it when it does not exist.
@@ -349,12 +358,16 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
         company: whose namespaces the engine sees.
         settings: all tunable numbers; `overrides` replace single fields of it, such as ``agent="offline"``.
         observer: receives stage timings and counts.
+        create: False refuses a path where there is no data directory yet.
 
     Raises:
         DataDirectoryLocked: another process owns `path`; the message names it.
+        DataDirectoryNotFound: `create` is False and there is none.
         UnsupportedFormat: a newer version wrote `path`.
         CorruptData: acknowledged data is missing or damaged.
         TypeError: an override is not a field of `EngineSettings`.
     """
     chosen = with_overrides(settings or EngineSettings(), overrides)
+    if not create and read_format(Path(path)) is None:
+        raise DataDirectoryNotFound
     return Engine(assemble(Path(path), embedder, chosen, observer or SilentObserver()), company)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from api.cli.opened import opened
+from api.cli.opened import existing
 from api.cli.options import company_option, data_option, json_option
-from api.cli.output import print_json, print_line, reports_errors
+from api.cli.output import counted, print_json, print_line, print_table, reports_errors
 
 
 @click.command()
@@ -21,7 +19,7 @@ from api.cli.output import print_json, print_line, reports_errors
 @reports_errors
 def get(namespace: str, document_id: str, data: Path | None, company: str) -> None:
     """Print one document of NAMESPACE as JSON."""
-    with opened(data, company) as quarry:
+    with existing(data, company) as quarry:
         print_json(quarry.get(namespace, document_id))
 
 
@@ -46,7 +44,7 @@ def delete(
     """Remove documents from NAMESPACE, or with --all the namespace itself."""
     if everything == bool(document_ids):
         raise click.UsageError("Give document ids, or --all.")
-    with opened(data, company) as quarry:
+    with existing(data, company) as quarry:
         if everything:
             quarry.namespace(namespace)
             if not yes:
@@ -58,7 +56,7 @@ def delete(
         removed = (
             quarry.delete(namespace, root_document_ids=ids) if roots else quarry.delete(namespace, document_ids=ids)
         )
-    print_line(f"{removed:,} documents removed")
+    print_line(f"{counted(removed, 'document')} removed")
 
 
 @click.command()
@@ -68,15 +66,10 @@ def delete(
 @reports_errors
 def namespaces(data: Path | None, company: str, as_json: bool) -> None:  # noqa: FBT001
     """List the namespaces with their sizes."""
-    with opened(data, company) as quarry:
+    with existing(data, company) as quarry:
         stats = quarry.stats()
     if as_json:
         print_json(stats)
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("namespace")
-    for heading in ("documents", "passages", "MB"):
-        table.add_column(heading, justify="right")
-    for entry in stats:
-        table.add_row(entry.name, f"{entry.documents:,}", f"{entry.passages:,}", f"{entry.storage_bytes / 1e6:,.1f}")
-    Console().print(table)
+    rows = [(s.name, f"{s.documents:,}", f"{s.passages:,}", f"{s.storage_bytes / 1e6:,.1f}") for s in stats]
+    print_table(("namespace", "documents", "passages", "MB"), rows, right=3)

@@ -6,12 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from api.cli.opened import opened
+from api.cli.opened import existing, opened
 from api.cli.options import company_option, data_option, json_option
-from api.cli.output import messages, print_json, print_line, reports_errors
+from api.cli.output import messages, print_json, print_line, print_table, reports_errors
 
 
 @click.group()
@@ -53,22 +51,22 @@ def create(
 @reports_errors
 def list_keys(data: Path | None, company: str, as_json: bool) -> None:  # noqa: FBT001
     """List the keys of a company, without their secrets."""
-    with opened(data, company) as quarry:
+    with existing(data, company) as quarry:
         held = quarry.keys.list()
     if as_json:
         print_json(held)
         return
-    table = Table("id", "name", "key", "scopes", "created", "last used", "expires", box=None, pad_edge=False)
-    for key in held:
-        moments = (key.created_at, key.last_used_at, key.expires_at)
-        table.add_row(
+    rows = [
+        (
             key.id,
             key.name,
             f"{key.prefix}…{key.suffix}",
             " ".join(key.scopes),
-            *(moment.strftime("%Y-%m-%d %H:%M") if moment else "never" for moment in moments),
+            *(f"{at:%Y-%m-%d %H:%M}" if at else "never" for at in (key.created_at, key.last_used_at, key.expires_at)),
         )
-    Console().print(table)
+        for key in held
+    ]
+    print_table(("id", "name", "key", "scopes", "created", "last used", "expires"), rows)
 
 
 @keys.command()
@@ -78,6 +76,6 @@ def list_keys(data: Path | None, company: str, as_json: bool) -> None:  # noqa: 
 @reports_errors
 def revoke(key_id: str, data: Path | None, company: str) -> None:
     """End a key at once."""
-    with opened(data, company) as quarry:
+    with existing(data, company) as quarry:
         quarry.keys.revoke(key_id)
     print_line(f"{key_id} revoked")

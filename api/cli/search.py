@@ -11,9 +11,9 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from api.cli.opened import opened
+from api.cli.opened import existing
 from api.cli.options import JSON_OBJECT, company_option, data_option, json_option
-from api.cli.output import FAILED, messages, print_json, reports_errors
+from api.cli.output import FAILED, console, messages, print_json, reports_errors
 from engine import Engine, SearchResponse, StatusEvent
 
 
@@ -40,7 +40,7 @@ def search(
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Ask NAMESPACE for OBJECTIVE. Progress goes to stderr, the cited answer to stdout."""
-    with opened(data, company) as quarry:
+    with existing(data, company) as quarry:
         response = asyncio.run(
             ask(
                 quarry,
@@ -58,7 +58,7 @@ def search(
     if as_json:
         print_json(response)
     else:
-        show(response, Console(highlight=False))
+        show(response, console())
     if response.status == "failed":
         sys.exit(FAILED)
 
@@ -95,25 +95,23 @@ def _ask_back(response: SearchResponse) -> str:
     return asked.options[int(answer) - 1] if answer.isdigit() and 0 < int(answer) <= len(asked.options) else answer
 
 
-def show(response: SearchResponse, console: Console, *, most: int | None = None) -> None:
+def show(response: SearchResponse, out: Console, *, most: int | None = None) -> None:
     """Synthesis, then the first `most` results with their excerpts, as a person reads them; None shows all."""
     if response.error is not None:
-        console.print(Text(f"The search failed: {response.error.message}"))
+        out.print(Text(f"The search failed: {response.error.message}"))
         return
     if response.clarification_needed is not None:
-        console.print(Text(response.clarification_needed.question))
+        out.print(Text(response.clarification_needed.question))
         for option in response.clarification_needed.options:
-            console.print(Text(f"  - {option}"))
+            out.print(Text(f"  - {option}"))
         return
-    console.print(Text(response.synthesis))
+    out.print(Text(response.synthesis))
     for number, result in enumerate(response.results[:most], 1):
-        console.print()
-        console.print(Text.assemble((f"[{number}] ", "bold"), (result.id, "bold cyan"), f"  {result.finding}"))
+        out.print()
+        out.print(Text.assemble((f"[{number}] ", "bold"), (result.id, "bold cyan"), f"  {result.finding}"))
         for excerpt in result.excerpts:
-            console.print(Text(f"    “{excerpt}”", style="dim"))
+            out.print(Text(f"    “{excerpt}”", style="dim"))
     if most is not None and len(response.results) > most:
-        console.print(Text(f"\n… and {len(response.results) - most} more results", style="dim"))
-    console.print()
-    console.print(
-        Text(f"{response.documents_scanned} documents scanned, {response.queries_executed} queries", style="dim")
-    )
+        out.print(Text(f"\n… and {len(response.results) - most} more results", style="dim"))
+    out.print()
+    out.print(Text(f"{response.documents_scanned} documents scanned, {response.queries_executed} queries", style="dim"))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from api.cli.opened import opened
+from api.cli.opened import existing
 from api.cli.options import company_option, data_option
-from api.cli.output import FAILED, messages, print_line, reports_errors
+from api.cli.output import FAILED, counted, messages, print_line, reports_errors
 
 
 @click.command()
@@ -18,17 +18,17 @@ from api.cli.output import FAILED, messages, print_line, reports_errors
 @reports_errors
 def check(data: Path | None, company: str) -> None:
     """Read every row of every namespace and compare the indexes with it; exit status 1 when something is wrong."""
-    with opened(data, company) as quarry:
+    with existing(data, company) as quarry:
         problems = quarry.check()
         count = len(quarry.namespaces())
         notices = quarry.notices
     for notice in notices:
-        messages.print(notice, markup=False)
+        messages.print(notice)
     for problem in problems:
         print_line(problem)
     if problems:
         sys.exit(FAILED)
-    print_line(f"{count} namespaces are sound")
+    print_line(f"{counted(count, 'namespace')} {'is' if count == 1 else 'are'} sound")
 
 
 @click.command()
@@ -38,8 +38,8 @@ def check(data: Path | None, company: str) -> None:
 @reports_errors
 def reindex(namespace: str, data: Path | None, company: str) -> None:
     """Cut and embed every document of NAMESPACE anew."""
-    with opened(data, company) as quarry:
-        print_line(f"{quarry.reindex(namespace):,} documents indexed anew")
+    with existing(data, company) as quarry:
+        print_line(f"{counted(quarry.reindex(namespace), 'document')} indexed anew")
 
 
 @click.command()
@@ -48,6 +48,6 @@ def reindex(namespace: str, data: Path | None, company: str) -> None:
 @reports_errors
 def backup(folder: Path, data: Path | None) -> None:
     """Write a consistent copy of the data directory into the new FOLDER."""
-    with opened(data) as quarry:
+    with existing(data) as quarry:
         quarry.backup(folder)
     print_line(f"backup written to {folder}")

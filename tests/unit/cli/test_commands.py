@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from api.cli.main import main
+from tests.unit.cli.running import at_terminal, quarry
 
 NOTES = [
     {"id": "1", "title": "Storm", "body": "The storm closed the harbour for three days in May.", "year": 2023},
     {"id": "2", "title": "Timetable", "body": "The ferry to Ness sails at nine and at five.", "year": 2024},
 ]
 SCHEMA = {"body": {"type": "string", "is_searchable": True}, "year": {"type": "int", "is_filterable": True}}
-
-
-def quarry(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("QUARRY_", "ANTHROPIC_"))}
-    return subprocess.run(
-        [sys.executable, "-c", "from api.cli.main import main; main()", *arguments],
-        capture_output=True,
-        text=True,
-        env=environment | {"QUARRY_DATA": str(data)},
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +76,70 @@ def test_a_mistake_is_one_line_and_an_exit_status(notes: Path, arguments: list[s
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search", "notes", "x"],
+        ["get", "notes", "1"],
+        ["delete", "notes", "1"],
+        ["namespaces"],
+        ["keys", "list"],
+        ["keys", "revoke", "key_1"],
+        ["check"],
+        ["reindex", "notes"],
+        ["backup", "copy"],
+    ],
+    ids=" ".join,
+)
+def test_a_mistyped_data_directory_is_named_and_not_made(tmp_path: Path, arguments: list[str]) -> None:
+    done = CliRunner().invoke(main, [*arguments, "--data", str(tmp_path / "mistyped")])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"quarry: There is no data directory at {tmp_path / 'mistyped'}. "
+        "Name it with --data or QUARRY_DATA; `quarry ingest` makes one.\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_other_things_is_no_data_directory(tmp_path: Path) -> None:
+    (tmp_path / "photo.jpg").write_bytes(b"")
+    assert "no data directory" in quarry("namespaces", data=tmp_path).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["photo.jpg"]
+
+
+def test_a_data_directory_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    done = quarry("keys", "create", "laptop", data=tmp_path / "data")
+    assert done.returncode == 1
+    assert done.stderr == f"quarry: {tmp_path / 'data'} is no folder; --data names a folder.\n"
+
+
+def test_a_fault_of_ours_is_one_line_unless_the_traceback_is_asked_for(notes: Path, tmp_path: Path) -> None:
+    broken = "import api.cli.documents as d\nd.print_json = lambda value: 1 / 0\nfrom api.cli.main import main\nmain()"
+    done = quarry("get", "notes", "1", data=notes, code=broken)
+    assert done.returncode == 1
+    assert done.stderr.startswith("quarry: unexpected fault, ZeroDivisionError: division by zero")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" in quarry("get", "notes", "1", data=notes, code=broken, QUARRY_LOG_LEVEL="debug").stderr
+
+
+def test_ids_are_never_cut_and_a_narrow_terminal_shows_one_value_a_line(tmp_path: Path) -> None:
+    name = "the laptop of the person who writes the minutes"
+    quarry("keys", "create", name, data=tmp_path)
+    (held,) = json.loads(quarry("keys", "list", "--json", data=tmp_path).stdout)
+    piped = quarry("keys", "list", data=tmp_path, COLUMNS="40").stdout.splitlines()
+    assert len(piped) == 2
+    assert piped[1].startswith(f"{held['id']}  {name}  ")
+    narrow = re.sub(r"\x1b\[[0-9;]*m", "", at_terminal("keys", "list", data=tmp_path, columns=60))
+    assert f"id         {held['id']}\nname       {name}\n" in narrow
+    assert max(map(len, narrow.splitlines())) <= 60
+
+
+def test_piped_answers_are_not_wrapped(notes: Path) -> None:
+    done = quarry("search", "notes", "When does the ferry to Ness sail?", data=notes, COLUMNS="20")
+    assert "The ferry to Ness sails at nine and at five." in done.stdout
+
+
 def test_a_bad_document_is_named_by_file_and_line(tmp_path: Path) -> None:
     file = tmp_path / "bad.jsonl"
     file.write_text('{"id": "1"}\n{"id": 2}\n')
@@ -106,7 +160,7 @@ def test_keys_are_made_shown_once_listed_and_revoked(tmp_path: Path) -> None:
 
 
 def test_upkeep_finds_nothing_wrong_and_a_backup_opens(notes: Path, tmp_path: Path) -> None:
-    assert quarry("check", data=notes).stdout == "1 namespaces are sound\n"
+    assert quarry("check", data=notes).stdout == "1 namespace is sound\n"
     assert quarry("reindex", "notes", data=notes).stdout == "2 documents indexed anew\n"
     assert quarry("backup", str(tmp_path / "copy"), data=notes).returncode == 0
     assert json.loads(quarry("get", "notes", "1", data=tmp_path / "copy").stdout) == NOTES[0]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import engine
 from engine.settings import VectorSettings
 from engine.vector.index import VectorIndex
 from tests.contracts.vector_index import DIMENSION, unit
@@ -101,7 +102,7 @@ def test_the_engine_works_and_says_what_it_goes_without(tmp_path: Path) -> None:
 
 
 def test_quarry_check_says_so_and_finds_nothing_wrong(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
+    engine.open(tmp_path / "data").close()
     done = without_hnswlib(tmp_path, "-c", "from api.cli.main import main; main()", "check")
     assert (done.returncode, done.stdout) == (0, "0 namespaces are sound\n")
     assert "hnswlib is not installed" in done.stderr

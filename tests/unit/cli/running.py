@@ -1,0 +1,60 @@
+"""Runs ``quarry`` as a person does: in a process of its own, at a terminal where a test asks for one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+COMMAND = [sys.executable, "-c", "from api.cli.main import main; main()"]
+
+
+def environment(data: Path | None, **more: str) -> dict[str, str]:
+    """That of this process without settings of ours."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("QUARRY_", "ANTHROPIC_"))}
+    return kept | ({} if data is None else {"QUARRY_DATA": str(data)}) | more
+
+
+def quarry(
+    *arguments: str, data: Path | None, stdin: str = "", cwd: Path | None = None, code: str = COMMAND[-1], **more: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND[:-1], code, *arguments],
+        capture_output=True,
+        text=True,
+        input=stdin,
+        env=environment(data, **more),
+        cwd=cwd,
+        timeout=120,
+        check=False,
+    )
+
+
+def at_terminal(*arguments: str, data: Path, columns: int = 80, typed: str = "", **more: str) -> str:
+    """What a terminal of `columns` shows, both streams in order; `typed` is what the person types at once."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    variables = environment(data, TERM="xterm", **more)
+    variables.pop("COLUMNS", None)
+    process = subprocess.Popen([*COMMAND, *arguments], stdin=slave, stdout=slave, stderr=slave, env=variables)
+    os.close(slave)
+    if typed:
+        os.write(master, typed.encode())
+    shown = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:
+            # The way a terminal says that its last writer left.
+            break
+        if not part:
+            break
+        shown += part
+    process.wait(60)
+    os.close(master)
+    return shown.decode().replace("\r\n", "\n")
