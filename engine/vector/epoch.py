@@ -39,6 +39,12 @@ class Epoch:
         if self.built.graph is not None:
             self.built.graph.mark_removed(view.labels[rows[rows < self.built.rows]])
 
+    def install(self, graph: HnswGraph, rows: int) -> None:
+        """Take a saved graph over the rows up to `rows`; those that died since it was saved are marked."""
+        view = self.table.view()
+        graph.mark_removed(view.labels[:rows][~view.alive[:rows]])
+        self.built = Built(graph, rows)
+
     def advance(self, graph: HnswGraph, rows: int) -> None:
         """The graph now holds the rows up to `rows`; those that died while they were added are marked."""
         view = self.table.view()

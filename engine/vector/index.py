@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from pathlib import Path
 
 import numpy as np
 
+from engine.errors import StorageError
 from engine.model.hits import Labels, Vectors
 from engine.settings import VectorSettings
 from engine.vector.background import Background, GivingWay
 from engine.vector.epoch import Built, Epoch
 from engine.vector.hnsw import LIBRARY_VERSION, HnswGraph
 from engine.vector.reader import IndexReader
-from engine.vector.snapshot_file import read_snapshot, write_snapshot
+from engine.vector.snapshot_file import SavedLinks, read_snapshot, write_snapshot
 from engine.vector.table import BLOCK_ROWS, RowTable, RowView, check_rows
 
 BATCH_ROWS = 500
 """Rows the graph takes at a time: what `close`, `save` and a query behind a growing graph wait for."""
 _FEWEST_DEAD = 64
+
+_log = logging.getLogger(__name__)
 
 _heavy = GivingWay("vector graph batches")
 """However many namespaces are being built, one batch at a time has the processors, and only what queries leave."""
@@ -38,19 +42,22 @@ class VectorIndex:
         self._lock = threading.Lock()
         self._epoch = Epoch(RowTable(dimension))
         self._last_label = -1
+        self._saved_links: SavedLinks | None = None
         self._worker = Background(self._step, "vector graph")
 
     @classmethod
     def open(cls, folder: Path, dimension: int, settings: VectorSettings | None = None) -> tuple[VectorIndex, int]:
         """The index as the newest whole snapshot in `folder` held it, and that snapshot's ``applied_seq``.
 
-        Without a usable snapshot an empty index and -1: add every row anew.
+        It answers at once, by scanning; the graph is loaded in the background. Without a usable snapshot an empty
+        index and -1: add every row anew.
         """
         index = cls(dimension, settings)
         restored = read_snapshot(folder, dimension)
         if restored is None:
             return index, -1
-        index._epoch = Epoch(restored.table, Built(restored.graph, restored.built))
+        index._epoch = Epoch(restored.table)
+        index._saved_links = restored.links
         index._last_label = restored.last_label
         index._wake_if_due()
         return index, restored.applied_seq
@@ -77,6 +84,7 @@ class VectorIndex:
         with self._lock:
             self._epoch = Epoch(RowTable(self.dimension))
             self._last_label = -1
+            self._saved_links = None
 
     def reader(self) -> IndexReader:
         with self._lock:
@@ -90,8 +98,19 @@ class VectorIndex:
             StorageError: any other failure; the snapshot before stays.
         """
         with self._lock:
-            view, graph, last_label = self._epoch.table.view(), self._epoch.built.graph, self._last_label
-        write_snapshot(folder, view, graph, applied_seq=applied_seq, last_label=last_label)
+            epoch, links, last_label = self._epoch, self._saved_links, self._last_label
+            view, graph = epoch.table.view(), epoch.built.graph
+        written = write_snapshot(
+            folder,
+            view,
+            links or graph,
+            applied_seq=applied_seq,
+            last_label=last_label,
+        )
+        with self._lock:
+            if self._epoch is epoch:
+                epoch.table.adopt(written.codes)
+                self._saved_links = written.links if self._saved_links is not None else None
 
     def close(self) -> None:
         """Stop building; returns within about a batch. Readers go on."""
@@ -112,7 +131,7 @@ class VectorIndex:
     def _is_due(self) -> bool:
         table, built = self._epoch.table.view(), self._epoch.built
         waiting = built.rows < len(table) and self._wants_graph(table)
-        return waiting or self._is_worn()
+        return self._saved_links is not None or waiting or self._is_worn()
 
     def _wants_graph(self, view: RowView) -> bool:
         return LIBRARY_VERSION is not None and self.dimension > 0 and view.live > self._settings.graph_from
@@ -135,7 +154,10 @@ class VectorIndex:
             epoch, view = self._epoch, self._epoch.table.view()
             if not self._is_due():
                 return False
-            worn = self._is_worn()
+            links, worn = self._saved_links, self._is_worn()
+        if links is not None:
+            self._load(epoch, view, links)
+            return True
         if worn:
             self._renew(epoch, view)
             return True
@@ -145,6 +167,21 @@ class VectorIndex:
         with self._lock:
             epoch.advance(graph, stop)
         return True
+
+    def _load(self, epoch: Epoch, view: RowView, links: SavedLinks) -> None:
+        """Load the graph of the snapshot; where that fails, a new one is built."""
+        graph: HnswGraph | None = None
+        try:
+            loaded: list[HnswGraph] = []
+            _heavy.run(lambda: loaded.append(links.load(view)))
+            graph = loaded[0]
+        except StorageError as error:
+            _log.warning("the vector graph is built anew: %s", error.message)
+        with self._lock:
+            if self._epoch is epoch:
+                self._saved_links = None
+                if graph is not None:
+                    epoch.install(graph, links.built)
 
     def _renew(self, old: Epoch, view: RowView) -> None:
         """Begin a new epoch with the live rows of `view` and a graph over them, then what came in the meantime."""

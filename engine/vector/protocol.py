@@ -27,7 +27,7 @@ class VectorReader(Protocol):
             allowed: strictly increasing labels; unknown and removed ones are ignored. Empty gives empty.
 
         Returns:
-            Cosine similarities in [-1, 1].
+            Cosine similarities in [-1, 1], to within 1e-5 at 256 dimensions.
         """
         ...
 

@@ -1,10 +1,10 @@
-"""A vector index on disk: ``<generation>.hnsw``, ``<generation>.rows`` and, written last, ``<generation>.json``.
+"""A vector index on disk: ``<generation>.rows``, ``<generation>.links`` and, written last, ``<generation>.json``.
 
-The graph file may be absent (no graph yet). The rows file holds what the graph file lacks: the labels removed since,
-then labels and vectors of the live rows that are not in the graph. The side file says what the others hold, with
-their sizes and checksums; a snapshot without a valid side file is none. Everything is verified before the graph is
-loaded, because a damaged one ends the process. The checksum is CRC-32: it finds any accidental damage but one in four
-billion at 5 GB/s, where SHA-256 needs half a second a gigabyte and guards against an attacker that can write anyway.
+The rows file holds the whole table, encoded, and is mapped rather than read; the links file holds the graph without
+its vectors and may be absent (no graph yet). The side file says what the others hold, with their sizes and checksums;
+a snapshot without a valid side file is none. Everything is verified before the graph is loaded, because a damaged one
+ends the process. The checksum is CRC-32: it finds any accidental damage but one in four billion at 5 GB/s, where
+SHA-256 needs half a second a gigabyte and guards against an attacker that can write anyway.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import StorageError, StorageFull
-from engine.model.hits import Labels, Vectors
-from engine.vector.hnsw import LIBRARY_VERSION, SPACE, HnswGraph
-from engine.vector.hnsw_file import LAYOUT_OF_VERSION, read_rows
-from engine.vector.table import BLOCK_ROWS, RowTable, RowView
+from engine.vector.codes import CodeBlock
+from engine.vector.hnsw import LIBRARY_VERSION, HnswGraph
+from engine.vector.hnsw_file import LAYOUT_OF_VERSION, write_graph, write_links
+from engine.vector.table import RowTable, RowView
 
-FORMAT = 1
+FORMAT = 2
+
+_UNFINISHED = (".tmp", ".loading")
+_READ_BYTES = 2**20
 
 _log = logging.getLogger(__name__)
 
@@ -44,11 +47,11 @@ class SideFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a generation holds.
 
     Attributes:
+        hnswlib: version whose links are kept; empty without links.
+        count: rows of the table, removed ones included.
         live: rows that a search may find.
-        total: rows in the graph file, removed ones included.
-        hnswlib: version that wrote the graph file; empty without the library.
-        removed: labels at the start of the rows file.
-        tail: rows after them.
+        built: the first rows, which the graph holds unless they were removed before it came to them.
+        total: rows in the graph, removed ones included.
         last_label: the largest label ever added; -1 when none was.
         crc32: of this structure with 0 here.
     """
@@ -57,14 +60,13 @@ class SideFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     generation: int
     applied_seq: int
     dimension: int
-    space: str
     hnswlib: str
+    count: int
     live: int
+    built: int
     total: int
-    removed: int
-    tail: int
     last_label: int
-    graph: FileStamp | None
+    links: FileStamp | None
     rows: FileStamp
     crc32: int = 0
 
@@ -77,17 +79,65 @@ class SideFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
+class SavedLinks:
+    """A graph that is not in memory yet.
+
+    Attributes:
+        built: as in `SideFile`.
+    """
+
+    path: Path
+    stamp: FileStamp
+    built: int
+    total: int
+
+    def load(self, view: RowView) -> HnswGraph:
+        """The graph over the rows of `view`, which include all that it was built of.
+
+        Raises:
+            StorageError: no space for the file that the library reads, or it refuses it.
+        """
+        with _translated_errors():
+            whole = self.path.with_suffix(".loading")
+            try:
+                with whole.open("wb") as file:
+                    removed = write_graph(self.path, file, view.dimension, view.vectors_of)
+                return HnswGraph.load(whole, view.dimension, total=self.total, removed=removed)
+            finally:
+                whole.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a new generation offers to the index that wrote it.
+
+    Attributes:
+        codes: its rows, mapped from the file.
+        links: the saved graph that was carried over, if one was.
+    """
+
+    codes: CodeBlock
+    links: SavedLinks | None
+
+
+@dataclass(frozen=True, slots=True)
 class Restored:
-    """An index as a snapshot held it; `table` has the live rows only, those of the graph first."""
+    """An index as a snapshot held it; `links` is None where there was no graph, or no library to use it."""
 
     table: RowTable
-    graph: HnswGraph | None
-    built: int
+    links: SavedLinks | None
     last_label: int
     applied_seq: int
 
 
-def write_snapshot(folder: Path, view: RowView, graph: HnswGraph | None, *, applied_seq: int, last_label: int) -> None:
+def write_snapshot(
+    folder: Path,
+    view: RowView,
+    graph: HnswGraph | SavedLinks | None,
+    *,
+    applied_seq: int,
+    last_label: int,
+) -> Written:
     """Write a generation and, once it is durable, delete the others.
 
     Raises:
@@ -101,50 +151,72 @@ def write_snapshot(folder: Path, view: RowView, graph: HnswGraph | None, *, appl
             if stale.suffix == ".tmp":
                 stale.unlink()
         generation = max(map(_generation_of, found), default=-1) + 1
-        total, top, graph_stamp = 0, -1, None
-        if graph is not None:
-            temporary = folder / f"{generation}.hnsw.tmp"
-            saved = graph.save(temporary)
-            total, top, graph_stamp = saved.total, saved.top, _publish(temporary)
-        removed = view.labels[~view.alive & (view.labels <= top)]
-        tail = np.flatnonzero(view.alive & (view.labels > top))
+        links, total, built = _keep_links(folder / f"{generation}.links", graph, view)
         temporary = folder / f"{generation}.rows.tmp"
         with temporary.open("wb") as file:
-            file.write(removed.astype("<i8").tobytes())
-            file.write(view.labels[tail].astype("<i8").tobytes())
-            for start in range(0, len(tail), BLOCK_ROWS):
-                file.write(view.copy_rows(tail[start : start + BLOCK_ROWS]).astype("<f4", copy=False).tobytes())
+            file.write(view.labels.astype("<i8", copy=False).tobytes())
+            for part in range(3):
+                left = len(view)
+                for block in view.blocks:
+                    held = block.part(0, left)
+                    file.write((held.scales.astype("<f4", copy=False), held.coarse, held.fine)[part].tobytes())
+                    left -= len(held.scales)
+            file.write(view.alive.tobytes())
         side = SideFile(
             format=FORMAT,
             generation=generation,
             applied_seq=applied_seq,
             dimension=view.dimension,
-            space=SPACE,
-            hnswlib=LIBRARY_VERSION or "",
+            hnswlib="" if links is None else LIBRARY_VERSION or "",
+            count=len(view),
             live=view.live,
+            built=built,
             total=total,
-            removed=len(removed),
-            tail=len(tail),
             last_label=last_label,
-            graph=graph_stamp,
+            links=links,
             rows=_publish(temporary),
         )
         temporary = folder / f"{generation}.json.tmp"
         temporary.write_bytes(msgspec.json.encode(side.sealed()))
         _publish(temporary)
         _sync_folder(folder)
+        codes = _mapped_codes(folder / f"{generation}.rows", side)[1]
         for path in list(folder.iterdir()):
             if 0 <= _generation_of(path) != generation:
                 path.unlink()
+        kept = None if links is None else SavedLinks(folder / f"{generation}.links", links, built, total)
+        return Written(codes, kept)
+
+
+def _keep_links(path: Path, graph: HnswGraph | SavedLinks | None, view: RowView) -> tuple[FileStamp | None, int, int]:
+    """Write or carry over the links; their stamp, the rows in the graph, the first rows of `view` that it covers."""
+    if graph is None:
+        return None, 0, 0
+    temporary = path.with_name(path.name + ".tmp")
+    if isinstance(graph, SavedLinks):
+        os.link(graph.path, temporary)
+        temporary.replace(path)
+        return graph.stamp, graph.total, graph.built
+    whole = path.with_suffix(".hnsw.tmp")
+    saved = graph.save(whole)
+    with temporary.open("wb") as file:
+        write_links(whole, file, view.dimension)
+    whole.unlink()
+    # Asked of the graph: it may have grown since the caller looked.
+    built = int(np.searchsorted(view.labels, saved.top, side="right"))
+    return _publish(temporary), saved.total, built
 
 
 def read_snapshot(folder: Path, dimension: int) -> Restored | None:
     """The newest generation that is whole and of this dimension; None when there is none: build the index anew."""
     try:
-        sides = sorted((p for p in folder.iterdir() if p.suffix == ".json"), key=_generation_of, reverse=True)
+        found = list(folder.iterdir())
+        for path in found:
+            if path.suffix in _UNFINISHED:
+                path.unlink()
     except OSError:
         return None
-    for path in sides:
+    for path in sorted((p for p in found if p.suffix == ".json"), key=_generation_of, reverse=True):
         try:
             with _translated_errors():
                 return _read(path, dimension)
@@ -160,45 +232,37 @@ def _read(path: Path, dimension: int) -> Restored:
         raise StorageError("its side file cannot be read") from error
     if not side.is_intact() or side.generation != _generation_of(path):
         raise StorageError("its side file is damaged")
-    if (side.format, side.space, side.dimension) != (FORMAT, SPACE, dimension):
+    if (side.format, side.dimension) != (FORMAT, dimension):
         raise StorageError("it was written by another version or for another dimension")
-    versions = {side.hnswlib, LIBRARY_VERSION or LAYOUT_OF_VERSION}
-    if side.graph is not None and versions != {LAYOUT_OF_VERSION}:
-        raise StorageError("its graph was written by another version of hnswlib")
-    rows_path, graph_path = path.with_suffix(".rows"), path.with_suffix(".hnsw")
-    removed, tail_labels, tail_vectors = _read_rows(rows_path, side)
-    table, graph, built = RowTable(dimension), None, 0
-    if side.graph is not None:
-        if _stamp(graph_path) != side.graph:
-            raise StorageError("its graph file is damaged")
-        rows = read_rows(graph_path, dimension)
-        dead = rows.removed | np.isin(rows.labels, removed)
-        live = np.flatnonzero(~dead)
-        for start in range(0, len(live), BLOCK_ROWS):
-            part = live[start : start + BLOCK_ROWS]
-            table.append(rows.labels[part], rows.vectors(part))
-        # Without the library the rows of the file are scanned; its links are of no use.
-        if LIBRARY_VERSION is not None:
-            built = len(live)
-            marked = int(rows.removed.sum())
-            graph = HnswGraph.load(graph_path, dimension, total=side.total, removed=marked)
-            graph.mark_removed(rows.labels[dead & ~rows.removed])
-    table.append(tail_labels, tail_vectors)
+    rows_path, links_path = path.with_suffix(".rows"), path.with_suffix(".links")
+    if _stamp(rows_path) != side.rows:
+        raise StorageError("its rows file is damaged")
+    links = None
+    if side.links is not None:
+        if _stamp(links_path) != side.links:
+            raise StorageError("its links file is damaged")
+        # Without the library that wrote them the links are of no use; the rows are scanned, or linked anew.
+        if side.hnswlib == LIBRARY_VERSION == LAYOUT_OF_VERSION:
+            links = SavedLinks(links_path, side.links, side.built, side.total)
+    content, codes = _mapped_codes(rows_path, side)
+    labels, alive = content[: 8 * side.count].view("<i8"), content[len(content) - side.count :].view(np.bool_)
+    table = RowTable.restored(dimension, labels, alive, codes)
     if table.view().live != side.live:
         raise StorageError("it holds another number of rows than it says")
-    return Restored(table, graph, built, side.last_label, side.applied_seq)
+    return Restored(table, links, side.last_label, side.applied_seq)
 
 
-def _read_rows(path: Path, side: SideFile) -> tuple[Labels, Labels, Vectors]:
-    """Removed labels, labels of the tail, vectors of the tail."""
-    if side.rows.size != 8 * side.removed + 8 * side.tail + 4 * side.dimension * side.tail:
+def _mapped_codes(path: Path, side: SideFile) -> tuple[npt.NDArray[np.uint8], CodeBlock]:
+    """A rows file whole, and its codes; pages are read when they are used."""
+    count, shape = side.count, (side.count, side.dimension)
+    if side.rows.size != count * (8 + 4 + 2 * side.dimension + 1):
         raise StorageError("its side file contradicts itself")
-    if _stamp(path) != side.rows:
-        raise StorageError("its rows file is damaged")
-    content = _mapped(path)
-    labels = content[: 8 * (side.removed + side.tail)].view("<i8").astype(np.int64, copy=False)
-    vectors = content[8 * (side.removed + side.tail) :].view("<f4").reshape(side.tail, side.dimension)
-    return labels[: side.removed], labels[side.removed :], vectors.astype(np.float32, copy=False)
+    content = np.memmap(path, np.uint8, mode="r") if count else np.empty(0, np.uint8)
+    codes = content[12 * count : len(content) - count].view(np.int8)
+    middle = count * side.dimension
+    return content, CodeBlock(
+        codes[:middle].reshape(shape), codes[middle:].reshape(shape), content[8 * count : 12 * count].view("<f4")
+    )
 
 
 def _publish(temporary: Path) -> FileStamp:
@@ -211,15 +275,12 @@ def _publish(temporary: Path) -> FileStamp:
 
 
 def _stamp(path: Path) -> FileStamp:
-    content = _mapped(path)
-    return FileStamp(len(content), zlib.crc32(content.data))
-
-
-def _mapped(path: Path) -> npt.NDArray[np.uint8]:
-    """The bytes of a file, paged in as they are read."""
-    if path.stat().st_size == 0:
-        return np.empty(0, np.uint8)
-    return np.memmap(path, np.uint8, mode="r")
+    # Read rather than mapped: pages of a map would count as this process's own memory.
+    size = crc32 = 0
+    with path.open("rb") as file:
+        while part := file.read(_READ_BYTES):
+            size, crc32 = size + len(part), zlib.crc32(part, crc32)
+    return FileStamp(size, crc32)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -231,8 +292,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _generation_of(path: Path) -> int:
-    """-1 for a file that is no part of a snapshot."""
-    is_part = path.suffix in {".hnsw", ".rows", ".json"} and path.stem.isascii() and path.stem.isdecimal()
+    """-1 for a file that is no part of a snapshot; the graph files of an earlier format are deleted with theirs."""
+    is_part = path.suffix in {".hnsw", ".links", ".rows", ".json"} and path.stem.isascii() and path.stem.isdecimal()
     return int(path.stem) if is_part else -1
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.model.hits import Labels, Vectors
+from engine.vector.codes import CodeBlock, coarse_error
 
 BLOCK_ROWS = 16_384
 """Rows a block; growth appends a block and copies none."""
@@ -28,15 +29,17 @@ class RowView:
     Attributes:
         labels: shape ``(count,)``, strictly increasing; row r has label ``labels[r]``.
         alive: shape ``(count,)``; False where the row was removed.
-        blocks: row r is ``blocks[r // BLOCK_ROWS][r % BLOCK_ROWS]``.
+        blocks: row r is row ``r % BLOCK_ROWS`` of ``blocks[r // BLOCK_ROWS]``.
         live: how many rows are alive.
+        coarse_error: standard deviation of a similarity by the coarse codes alone, at most.
     """
 
     dimension: int
     labels: Labels
     alive: Mask
-    blocks: tuple[Vectors, ...]
+    blocks: tuple[CodeBlock, ...]
     live: int
+    coarse_error: float
 
     def __len__(self) -> int:
         """Rows, removed ones included."""
@@ -72,13 +75,16 @@ class RowView:
         return np.flatnonzero(member[self.labels - first] & self.alive)
 
     def copy_rows(self, rows: Rows) -> Vectors:
-        """Vectors of `rows`, shape ``(len(rows), dimension)``, C-contiguous."""
+        """Vectors of `rows` (ascending), decoded, shape ``(len(rows), dimension)``, C-contiguous."""
         copied = np.empty((len(rows), self.dimension), np.float32)
         for block, begin, end in self.by_block(rows):
-            np.take(
-                self.blocks[block], rows[begin:end] - block * BLOCK_ROWS, axis=0, out=copied[begin:end], mode="clip"
-            )
+            self.blocks[block].decode(rows[begin:end] - block * BLOCK_ROWS, copied[begin:end])
         return copied
+
+    def vectors_of(self, labels: Labels) -> Vectors:
+        """Vectors of `labels` in any order, shape ``(n, dimension)``; each must have a row, a removed one will do."""
+        rows, position = np.unique(np.searchsorted(self.labels, labels), return_inverse=True)
+        return self.copy_rows(rows)[position]
 
     def by_block(self, rows: Rows) -> list[tuple[int, int, int]]:
         """``(block, begin, end)`` for each block that holds some: ``rows[begin:end]`` stand in it."""
@@ -94,12 +100,40 @@ class RowTable:
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
-        self._blocks: list[Vectors] = []
+        self._blocks: list[CodeBlock] = []
         self._labels: Labels = np.empty(0, np.int64)
         self._alive: Mask = np.empty(0, np.bool_)
         self._count = 0
         self._live = 0
+        self._coarse_error = 0.0
         self._view: RowView | None = None
+
+    @classmethod
+    def restored(cls, dimension: int, labels: Labels, alive: Mask, codes: CodeBlock) -> RowTable:
+        """A table over the stored `codes` of all `labels`; only rows that share their block with later ones are copied.
+
+        Args:
+            codes: may be mapped from a file; never written to.
+        """
+        table = cls(dimension)
+        table._reserve(len(labels))
+        table._labels[: len(labels)], table._alive[: len(labels)] = labels, alive
+        table._count, table._live = len(labels), int(np.count_nonzero(alive))
+        table._coarse_error = coarse_error(codes.scales)
+        table.adopt(codes)
+        return table
+
+    def adopt(self, codes: CodeBlock) -> None:
+        """Take the first rows from `codes`, which hold the same: mapped ones stay out of memory until they are read."""
+        count = len(codes.scales)
+        for number, start in enumerate(range(0, count, BLOCK_ROWS)):
+            block = codes.part(start, min(start + BLOCK_ROWS, count))
+            if len(block.scales) == BLOCK_ROWS:
+                self._blocks[number : number + 1] = [block]
+            elif number == len(self._blocks):
+                # Later rows are written behind these.
+                self._blocks.append(block.copied(BLOCK_ROWS))
+        self._view = None
 
     def append(self, labels: Labels, vectors: Vectors) -> None:
         """Add rows that `check_rows` accepts, labels above all there are."""
@@ -109,10 +143,11 @@ class RowTable:
         while done < len(labels):
             block, offset = divmod(start + done, BLOCK_ROWS)
             if block == len(self._blocks):
-                # Not filled: pages that no row has reached yet cost no memory.
-                self._blocks.append(np.empty((BLOCK_ROWS, self.dimension), np.float32))
+                self._blocks.append(CodeBlock.unfilled(BLOCK_ROWS, self.dimension))
             part = min(BLOCK_ROWS - offset, len(labels) - done)
-            self._blocks[block][offset : offset + part] = vectors[done : done + part]
+            self._blocks[block].encode(offset, vectors[done : done + part])
+            scales = self._blocks[block].scales[offset : offset + part]
+            self._coarse_error = max(self._coarse_error, coarse_error(scales))
             done += part
         self._labels[start : start + len(labels)] = labels
         self._alive[start : start + len(labels)] = True
@@ -137,7 +172,12 @@ class RowTable:
         if self._view is None:
             count = self._count
             self._view = RowView(
-                self.dimension, self._labels[:count], self._alive[:count], tuple(self._blocks), self._live
+                self.dimension,
+                self._labels[:count],
+                self._alive[:count],
+                tuple(self._blocks),
+                self._live,
+                self._coarse_error,
             )
         return self._view
 

@@ -11,6 +11,8 @@ from engine.vector.index import VectorIndex
 from engine.vector.protocol import VectorReader, VectorWriter
 
 DIMENSION = 12
+TOLERANCE = 4e-5
+"""Of a cosine similarity; rows may be kept in two bytes a component."""
 
 
 def unit(seed: int, count: int, dimension: int = DIMENSION) -> np.ndarray:
@@ -50,7 +52,7 @@ class VectorIndexContract:
         for row in (0, 7, 299):
             found = reader.search(unit(0, 300)[row], 3)
             assert found.labels[0] == row
-            assert found.scores[0] == pytest.approx(1.0, abs=1e-5)
+            assert found.scores[0] == pytest.approx(1.0, abs=TOLERANCE)
 
     def test_results_equal_a_scan_of_all_rows(self) -> None:
         reader = self.filled(start=5, step=3).reader()
@@ -58,8 +60,8 @@ class VectorIndexContract:
         for query in unit(2, 20):
             found = reader.search(query, 10)
             truth = rows @ query
-            np.testing.assert_allclose(found.scores, np.sort(truth)[::-1][:10], atol=1e-5)
-            np.testing.assert_allclose(truth[(found.labels - 5) // 3], found.scores, atol=1e-5)
+            np.testing.assert_allclose(found.scores, np.sort(truth)[::-1][:10], atol=TOLERANCE)
+            np.testing.assert_allclose(truth[(found.labels - 5) // 3], found.scores, atol=TOLERANCE)
             assert found.labels.dtype == np.int64
             assert found.scores.dtype == np.float32
 
@@ -100,7 +102,7 @@ class VectorIndexContract:
             for query in unit(5, 5):
                 found = reader.search(query, 10, allowed=allowed)
                 assert set(found.labels.tolist()) <= set(allowed.tolist())
-                np.testing.assert_allclose(found.scores, np.sort(rows[allowed] @ query)[::-1][:10], atol=1e-5)
+                np.testing.assert_allclose(found.scores, np.sort(rows[allowed] @ query)[::-1][:10], atol=TOLERANCE)
 
     def test_unknown_and_removed_allowed_labels_are_ignored(self) -> None:
         index = self.filled(20, start=10)
@@ -145,7 +147,7 @@ class VectorIndexContract:
         for query, found in zip(queries, before, strict=True):
             again = reader.search(query, 20)
             assert again.labels.tolist() == found.labels.tolist()
-            np.testing.assert_allclose(again.scores, found.scores, atol=1e-5)
+            np.testing.assert_allclose(again.scores, found.scores, atol=TOLERANCE)
             assert index.reader().search(query, 1).labels[0] >= 300
 
     def test_scores_equal_the_products_in_the_order_asked(self) -> None:
@@ -154,7 +156,7 @@ class VectorIndexContract:
         asked = labels(299, 4, 4, 1_000, 0)
         rows = unit(0, 300)
         expected = [rows[299] @ query, rows[4] @ query, rows[4] @ query, -1.0, rows[0] @ query]
-        np.testing.assert_allclose(reader.scores(query, asked), expected, atol=1e-5)
+        np.testing.assert_allclose(reader.scores(query, asked), expected, atol=TOLERANCE)
 
     def test_labels_may_be_as_large_as_they_come(self) -> None:
         index = self.make()
@@ -253,4 +255,4 @@ def assert_same(one: VectorReader, other: VectorReader) -> None:
     for query in unit(12, 5):
         first, second = one.search(query, 1_000), other.search(query, 1_000)
         assert first.labels.tolist() == second.labels.tolist()
-        np.testing.assert_allclose(first.scores, second.scores, atol=1e-5)
+        np.testing.assert_allclose(first.scores, second.scores, atol=TOLERANCE)

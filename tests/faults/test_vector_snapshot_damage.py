@@ -81,21 +81,35 @@ def test_another_dimension_means_build_anew(tmp_path: Path) -> None:
     assert VectorIndex.open(tmp_path, DIMENSION + 1)[1] == -1
 
 
-@pytest.mark.parametrize("change", [{"format": 2}, {"hnswlib": "0.9.0"}, {"space": "l2"}, {"later": 1}])
+@pytest.mark.parametrize("change", [{"format": 3}, {"later": 1}])
 def test_a_snapshot_of_another_version_means_build_anew(tmp_path: Path, change: dict[str, object]) -> None:
     saved(tmp_path)
+    reseal(tmp_path, change)
+    assert VectorIndex.open(tmp_path, DIMENSION)[1] == -1
+
+
+def test_the_links_of_another_library_are_made_anew(tmp_path: Path) -> None:
+    saved(tmp_path)
+    reseal(tmp_path, {"hnswlib": "0.9.0"})
+    again, seq = VectorIndex.open(tmp_path, DIMENSION, _SETTINGS)
+    assert (seq, len(again), again.is_built) == (5, 440, False)
+    assert again.wait_until_built(60)
+    again.close()
+
+
+def reseal(tmp_path: Path, change: dict[str, object]) -> None:
+    """Change the side file and its checksum."""
     path = tmp_path / "0.json"
     side = json.loads(path.read_bytes()) | change
     known = {key: value for key, value in side.items() if key in snapshot_file.SideFile.__struct_fields__}
-    stamps = {key: snapshot_file.FileStamp(**side[key]) for key in ("graph", "rows")}
+    stamps = {key: snapshot_file.FileStamp(**side[key]) for key in ("links", "rows")}
     sealed = snapshot_file.SideFile(**(known | stamps | {"crc32": 0})).sealed()
     path.write_text(json.dumps(side | {"crc32": sealed.crc32}))
-    assert VectorIndex.open(tmp_path, DIMENSION)[1] == -1
 
 
 def test_a_side_file_moved_to_another_generation_is_not_believed(tmp_path: Path) -> None:
     saved(tmp_path)
-    for suffix in ("json", "rows", "hnsw"):
+    for suffix in ("json", "rows", "links"):
         (tmp_path / f"0.{suffix}").rename(tmp_path / f"3.{suffix}")
     assert VectorIndex.open(tmp_path, DIMENSION)[1] == -1
 
@@ -111,8 +125,9 @@ def test_an_unfinished_newer_generation_leaves_the_older_one_in_use(tmp_path: Pa
     (tmp_path / "2.hnsw.tmp").write_bytes(b"half")
     again, seq = VectorIndex.open(tmp_path, DIMENSION)
     assert (seq, len(again)) == (5, 440)
+    assert again.wait_until_built(60)
     again.save(tmp_path, applied_seq=8)
-    assert {path.name for path in tmp_path.iterdir()} == {"2.hnsw", "2.rows", "2.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {"2.links", "2.rows", "2.json"}
 
 
 @pytest.mark.parametrize("failing", range(4))

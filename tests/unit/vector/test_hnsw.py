@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from engine.errors import StorageError
 from engine.vector.hnsw import HnswGraph
-from engine.vector.hnsw_file import read_rows
+from engine.vector.hnsw_file import write_graph, write_links
 from tests.contracts.vector_index import labels, unit
 
 pytest.importorskip("hnswlib")
@@ -94,7 +95,7 @@ def test_a_dimension_of_nothing_is_refused() -> None:
         HnswGraph.create(0, m=16, ef_construction=80)
 
 
-def test_a_saved_graph_answers_as_before_and_its_rows_can_be_read_without_the_library(tmp_path: Path) -> None:
+def test_a_saved_graph_answers_as_before(tmp_path: Path) -> None:
     graph = graph_of(500)
     graph.mark_removed(np.arange(0, 500, 5, dtype=np.int64))
     saved = graph.save(tmp_path / "x.hnsw")
@@ -113,21 +114,28 @@ def test_a_saved_graph_answers_as_before_and_its_rows_can_be_read_without_the_li
     assert found is not None
     assert found.labels[0] == 500
 
-    rows = read_rows(tmp_path / "x.hnsw", 16)
-    assert rows.labels.tolist() == list(range(500))
-    assert np.flatnonzero(rows.removed).tolist() == list(range(0, 500, 5))
-    np.testing.assert_array_equal(rows.vectors(np.arange(500)), unit(0, 500, 16))
+
+def test_a_graph_without_its_vectors_is_made_whole_again_byte_for_byte(tmp_path: Path) -> None:
+    graph = graph_of(500)
+    graph.mark_removed(np.arange(0, 500, 5, dtype=np.int64))
+    graph.save(tmp_path / "x.hnsw")
+    with (tmp_path / "x.links").open("wb") as file:
+        write_links(tmp_path / "x.hnsw", file, 16)
+    assert (tmp_path / "x.links").stat().st_size == (tmp_path / "x.hnsw").stat().st_size - 500 * 16 * 4
+    with (tmp_path / "again.hnsw").open("wb") as file:
+        assert write_graph(tmp_path / "x.links", file, 16, lambda asked: unit(0, 500, 16)[asked]) == 100
+    assert (tmp_path / "again.hnsw").read_bytes() == (tmp_path / "x.hnsw").read_bytes()
 
 
 def test_a_file_of_another_shape_is_refused(tmp_path: Path) -> None:
     graph_of(50).save(tmp_path / "x.hnsw")
     with pytest.raises(StorageError):
-        read_rows(tmp_path / "x.hnsw", 17)
+        write_links(tmp_path / "x.hnsw", io.BytesIO(), 17)
     with pytest.raises(StorageError):
         HnswGraph.load(tmp_path / "x.hnsw", 16, total=51, removed=0)
     (tmp_path / "short").write_bytes((tmp_path / "x.hnsw").read_bytes()[:80])
     with pytest.raises(StorageError):
-        read_rows(tmp_path / "short", 16)
+        write_links(tmp_path / "short", io.BytesIO(), 16)
     (tmp_path / "cut").write_bytes((tmp_path / "x.hnsw").read_bytes()[:-2_000])
     with pytest.raises(StorageError):
         HnswGraph.load(tmp_path / "cut", 16, total=50, removed=0)
