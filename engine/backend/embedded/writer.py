@@ -21,7 +21,14 @@ from engine.storage.connection import Cursor
 from engine.storage.documents import DocumentRow, delete_documents, insert_documents, keys_of, keys_of_roots
 from engine.storage.files import require_free_space
 from engine.storage.journal import Counters, append_change, read_counters
-from engine.storage.passages import PassageRow, delete_passages, insert_passages, labels_of
+from engine.storage.passages import (
+    STORED_VECTORS,
+    PassageRow,
+    as_stored,
+    delete_passages,
+    insert_passages,
+    labels_of,
+)
 from engine.storage.properties import write_property
 
 _log = logging.getLogger(__name__)
@@ -61,6 +68,7 @@ def upsert(
     if (passages := sum(len(document.passages) for document in documents)) != len(vectors):
         raise ValueError(f"{passages} passages but {len(vectors)} vectors")
     guard_space(store, documents, vectors)
+    vectors = as_stored(vectors)
     with store.write_lock:
         mend(store)
         with store.database.transaction() as cursor:
@@ -123,7 +131,7 @@ def _insert(
 
 
 def _passage_rows(added: Sequence[Added], vectors: Vectors) -> Iterator[PassageRow]:
-    stored = np.ascontiguousarray(vectors, dtype="<f4")
+    stored = vectors.astype(STORED_VECTORS)
     for (label, key, document_id, draft), vector in zip(added, stored, strict=True):
         yield PassageRow(
             label,

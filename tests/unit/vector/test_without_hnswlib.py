@@ -91,7 +91,7 @@ def test_rows_are_scanned_and_saved_and_a_snapshot_with_a_graph_is_read(tmp_path
     assert (seq, len(back)) == (4, 550)
     assert back.wait_until_built(60)
     back.save(tmp_path / "snapshot", applied_seq=5)
-    assert [path.suffix for path in (tmp_path / "snapshot").iterdir()].count(".hnsw") == 1
+    assert [path.suffix for path in (tmp_path / "snapshot").iterdir()].count(".links") == 1
     back.close()
 
 
