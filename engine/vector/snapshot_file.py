@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import StorageError, StorageFull
+from engine.model.hits import Labels, Vectors
 from engine.vector.codes import CodeBlock
 from engine.vector.hnsw import LIBRARY_VERSION, HnswGraph
 from engine.vector.hnsw_file import LAYOUT_OF_VERSION, write_graph, write_links
@@ -83,25 +84,36 @@ class SavedLinks:
     """A graph that is not in memory yet.
 
     Attributes:
-        built: as in `SideFile`.
+        path: the links file; the rows file of the same generation stands beside it.
+        stamp: of the links file.
+        count, built, total: as in `SideFile`.
     """
 
     path: Path
     stamp: FileStamp
+    count: int
     built: int
     total: int
 
     def load(self, view: RowView) -> HnswGraph:
-        """The graph over the rows of `view`, which include all that it was built of.
+        """The graph; `view` shows the labels of its rows.
 
         Raises:
             StorageError: no space for the file that the library reads, or it refuses it.
         """
         with _translated_errors():
+            # A map of its own: the pages of every row's fine codes leave memory with it.
+            codes = _mapped_codes(self.path.with_suffix(".rows"), self.count, view.dimension)[1]
+
+            def vectors_of(labels: Labels) -> Vectors:
+                vectors = np.empty((len(labels), view.dimension), np.float32)
+                codes.decode(np.searchsorted(view.labels[: self.count], labels), vectors)
+                return vectors
+
             whole = self.path.with_suffix(".loading")
             try:
                 with whole.open("wb") as file:
-                    removed = write_graph(self.path, file, view.dimension, view.vectors_of)
+                    removed = write_graph(self.path, file, view.dimension, vectors_of)
                 return HnswGraph.load(whole, view.dimension, total=self.total, removed=removed)
             finally:
                 whole.unlink(missing_ok=True)
@@ -180,11 +192,11 @@ def write_snapshot(
         temporary.write_bytes(msgspec.json.encode(side.sealed()))
         _publish(temporary)
         _sync_folder(folder)
-        codes = _mapped_codes(folder / f"{generation}.rows", side)[1]
+        codes = _mapped_codes(folder / f"{generation}.rows", len(view), view.dimension)[1]
         for path in list(folder.iterdir()):
             if 0 <= _generation_of(path) != generation:
                 path.unlink()
-        kept = None if links is None else SavedLinks(folder / f"{generation}.links", links, built, total)
+        kept = None if links is None else SavedLinks(folder / f"{generation}.links", links, len(view), built, total)
         return Written(codes, kept)
 
 
@@ -243,8 +255,8 @@ def _read(path: Path, dimension: int) -> Restored:
             raise StorageError("its links file is damaged")
         # Without the library that wrote them the links are of no use; the rows are scanned, or linked anew.
         if side.hnswlib == LIBRARY_VERSION == LAYOUT_OF_VERSION:
-            links = SavedLinks(links_path, side.links, side.built, side.total)
-    content, codes = _mapped_codes(rows_path, side)
+            links = SavedLinks(links_path, side.links, side.count, side.built, side.total)
+    content, codes = _mapped_codes(rows_path, side.count, dimension)
     labels, alive = content[: 8 * side.count].view("<i8"), content[len(content) - side.count :].view(np.bool_)
     table = RowTable.restored(dimension, labels, alive, codes)
     if table.view().live != side.live:
@@ -252,14 +264,14 @@ def _read(path: Path, dimension: int) -> Restored:
     return Restored(table, links, side.last_label, side.applied_seq)
 
 
-def _mapped_codes(path: Path, side: SideFile) -> tuple[npt.NDArray[np.uint8], CodeBlock]:
+def _mapped_codes(path: Path, count: int, dimension: int) -> tuple[npt.NDArray[np.uint8], CodeBlock]:
     """A rows file whole, and its codes; pages are read when they are used."""
-    count, shape = side.count, (side.count, side.dimension)
-    if side.rows.size != count * (8 + 4 + 2 * side.dimension + 1):
+    shape = (count, dimension)
+    if path.stat().st_size != count * (8 + 4 + 2 * dimension + 1):
         raise StorageError("its side file contradicts itself")
     content = np.memmap(path, np.uint8, mode="r") if count else np.empty(0, np.uint8)
     codes = content[12 * count : len(content) - count].view(np.int8)
-    middle = count * side.dimension
+    middle = count * dimension
     return content, CodeBlock(
         codes[:middle].reshape(shape), codes[middle:].reshape(shape), content[8 * count : 12 * count].view("<f4")
     )

@@ -81,11 +81,6 @@ class RowView:
             self.blocks[block].decode(rows[begin:end] - block * BLOCK_ROWS, copied[begin:end])
         return copied
 
-    def vectors_of(self, labels: Labels) -> Vectors:
-        """Vectors of `labels` in any order, shape ``(n, dimension)``; each must have a row, a removed one will do."""
-        rows, position = np.unique(np.searchsorted(self.labels, labels), return_inverse=True)
-        return self.copy_rows(rows)[position]
-
     def by_block(self, rows: Rows) -> list[tuple[int, int, int]]:
         """``(block, begin, end)`` for each block that holds some: ``rows[begin:end]`` stand in it."""
         edges = np.searchsorted(rows, np.arange(len(self.blocks) + 1) * BLOCK_ROWS).tolist()
