@@ -114,7 +114,7 @@ def vectors_between(
         labels = np.asarray(found["label"], np.int64)
         if len(labels) == 0:
             return
-        yield labels, _decode(found["vector"], dimension)
+        yield labels, _decode(found["vector"].tolist(), dimension)
         first = int(labels[-1]) + 1
 
 
