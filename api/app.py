@@ -16,7 +16,20 @@ from litestar.types import ControllerRouterHandler
 from api.auth import require_scope
 from api.edge import CLIENT_GONE, Edge
 from api.errors import STATUS, rendered
-from api.routes import about, api_keys, attributes, console, documents, health, namespaces, schema, search
+from api.routes import (
+    about,
+    account,
+    admin,
+    api_keys,
+    attributes,
+    console,
+    documents,
+    health,
+    namespaces,
+    retrieval,
+    schema,
+    search,
+)
 from api.schemas.errors import ClientGone
 from api.schemas.openapi import Entry, openapi_document
 from api.schemas.operation import OPERATION, Operation
@@ -32,6 +45,9 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     documents.random_document,
     documents.delete_documents,
     documents.delete_documents_by_post,
+    retrieval.retrieve,
+    retrieval.list_documents,
+    retrieval.list_documents_by_post,
     namespaces.list_namespaces,
     namespaces.namespace_stats,
     namespaces.get_namespace,
@@ -40,6 +56,10 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     api_keys.create_api_key,
     api_keys.list_api_keys,
     api_keys.delete_api_key,
+    account.whoami,
+    account.list_usage_events,
+    account.get_usage_event,
+    admin.backup,
     health.healthz,
     health.readyz,
     health.metrics,
@@ -94,7 +114,7 @@ def create_app(settings: Settings, traces: Traces | None = None) -> Litestar:
 
 
 def operations(app: Litestar) -> list[Entry]:
-    """Every route with its documentation, in the order of `ROUTES`."""
+    """Every route with its documentation, by path and method."""
     found: list[Entry] = []
     for route in app.routes:
         if not isinstance(route, HTTPRoute):
@@ -104,7 +124,7 @@ def operations(app: Litestar) -> list[Entry]:
             if operation is not None:
                 method = next(iter(cast("set[str]", handler.http_methods)))
                 found.append(Entry(method.lower(), route.path_format, operation))
-    return found
+    return sorted(found, key=lambda entry: (entry.path, entry.method))
 
 
 def _methods(entries: list[Entry]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 
 from api.schemas.errors import ApiError
-from api.schemas.operation import OPERATION, Operation
+from api.schemas.operation import ANY_KEY, OPERATION, Operation
 from engine import DEFAULT_COMPANY, ApiKey, KeyStore
 
 KEY = "api_key"
@@ -53,7 +53,7 @@ async def require_scope(connection: ASGIConnection[Any, Any, Any, Any], route_ha
     key: ApiKey | None = connection.scope["state"].get(KEY)
     if key is None:
         raise ApiError("unauthenticated", "Send an API key as `Authorization: Bearer <key>`.", headers=_MISSING)
-    if not key.allows(operation.scope):
+    if operation.scope != ANY_KEY and not key.allows(operation.scope):
         raise ApiError("permission_denied", f"This API key does not have the scope `{operation.scope}`.")
 
 

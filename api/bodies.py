@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 from litestar.connection import Request
 
 from api.limits import UploadMemory
 from api.schemas.errors import ApiError, ClientGone
+from api.spelling import nearest
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
+
+IGNORED = "ignored"
+"""Where the state of a request keeps the names of the fields that were ignored."""
 
 IDLE_SECONDS = 30.0
 """A body of which nothing arrives for so long is given up."""
 
+_UNKNOWN = "Object contains unknown field"
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _AT = re.compile(r" - at `(.*)`$")
 _REGEX = re.compile(r"Expected `str` matching regex .*")
 
@@ -52,26 +58,63 @@ async def receive_body(request: Request[Any, Any, Any], limit: int, memory: Uplo
     return body
 
 
-def decode_body(decoder: msgspec.json.Decoder[T], body: bytes | bytearray) -> T:
-    """The body as a value.
+class BodyDecoder(Generic[T]):
+    """Decodes the bodies of one kind of request.
 
-    Raises:
-        ApiError: `invalid_json` when it is no JSON in UTF-8 or nested too deeply, `invalid_request` with the path of
-            the first fault when it is not what the decoder expects.
+    Args:
+        kind: the struct that a body is. Fields that it does not have are ignored.
     """
-    try:
-        return decoder.decode(body)
-    except msgspec.ValidationError as error:
-        message, path = _readable(str(error))
-        if message == "Number out of range":
-            raise ApiError("invalid_json", "The body holds a number that is too large.", path=path) from error
-        raise ApiError("invalid_request", message, path=path) from error
-    except msgspec.DecodeError as error:
-        raise ApiError("invalid_json", f"The body is not valid JSON: {error}.") from error
-    except UnicodeDecodeError as error:
-        raise ApiError("invalid_json", "The body is not valid UTF-8.") from error
-    except RecursionError as error:
-        raise ApiError("invalid_json", "The body is nested too deeply.") from error
+
+    def __init__(self, kind: type[T]) -> None:
+        self._lenient = msgspec.json.Decoder(kind)
+        strict = cast("type[T]", type(kind.__name__, (kind,), {}, forbid_unknown_fields=True))
+        self._strict = msgspec.json.Decoder(strict)
+        self._known = frozenset(field.encode_name for field in msgspec.structs.fields(cast("Any", kind)))
+
+    def decode(self, body: bytes | bytearray, request: Request[Any, Any, Any] | None = None) -> T:
+        """The body as a value.
+
+        Args:
+            request: is told which fields were ignored, for a header of the answer.
+
+        Raises:
+            ApiError: `invalid_json` when it is no JSON in UTF-8 or nested too deeply, `invalid_request` with the path
+                of the first fault when it is not what the decoder expects, or has a field that is nearly a known one.
+        """
+        try:
+            # Bodies without unknown fields, nearly all, are read once.
+            return self._strict.decode(body)
+        except msgspec.ValidationError as error:
+            if not str(error).startswith(_UNKNOWN):
+                raise _refusal(error) from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _refusal(error) from error
+        try:
+            ignored = [name for name in _fields.decode(body) if name not in self._known]
+            for name in ignored:
+                if (meant := nearest(name, self._known)) is not None:
+                    message = f"There is no field `{name}`; did you mean `{meant}`?"
+                    raise ApiError("invalid_request", message, path=name)
+            if request is not None:
+                request.scope["state"][IGNORED] = ignored
+            return self._lenient.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _refusal(error) from error
+
+
+def _refusal(error: Exception) -> ApiError:
+    match error:
+        case msgspec.ValidationError():
+            message, path = _readable(str(error))
+            if message == "Number out of range":
+                return ApiError("invalid_json", "The body holds a number that is too large.", path=path)
+            return ApiError("invalid_request", message, path=path)
+        case UnicodeDecodeError():
+            return ApiError("invalid_json", "The body is not valid UTF-8.")
+        case RecursionError():
+            return ApiError("invalid_json", "The body is nested too deeply.")
+        case _:
+            return ApiError("invalid_json", f"The body is not valid JSON: {error}.")
 
 
 def _check_headers(request: Request[Any, Any, Any], limit: int) -> None:

@@ -10,7 +10,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import quote, quote_from_bytes
 
@@ -18,9 +18,11 @@ from litestar.response.base import ASGIResponse
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from api.auth import KEY, authenticate
+from api.bodies import IGNORED
 from api.errors import rendered
 from api.schemas.errors import ApiError
-from api.service import CODE, REQUEST_ID, Service
+from api.service import CODE, REQUEST_ID, USAGE, Service
+from api.usage import UsageNote
 from engine import ApiKey
 
 SECURITY_HEADERS: Mapping[str, str] = {
@@ -36,8 +38,13 @@ UNMATCHED = "unmatched"
 KEYED = ("v1", "metrics")
 """First path segments under which every request needs a key, whether there is such a route or not."""
 
+_SHOWN_NAMES, _SHOWN_NAME = 20, 64
+_HEADER_NAMES = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+(\s*,\s*[A-Za-z0-9!#$%&'*+.^_`|~-]+)*", re.ASCII)
 _NAMELESS = "/v1/namespaces//"
+_NO_SESSION = re.compile(r"/v1/namespaces/[^/]+/search/+")
+_NO_DOCUMENT = re.compile(r"/v1/namespaces/[^/]+/documents/")
 _DOCUMENT = re.compile(r"/v1/namespaces/([^/]+)/documents/(.+)", re.DOTALL)
+_ROUTES_BESIDE_IDS = ("delete", "list")
 _OWN_ID = re.compile(rb"req_[A-Za-z0-9_-]{8,64}")
 _CLIENT_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 _log = logging.getLogger("quarry.request")
@@ -86,7 +93,8 @@ class Edge:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 allowed = self._methods.get(template_of(scope), "") if scope["method"] == "OPTIONS" else ""
-                message["headers"] = _completed(message["headers"], request_id, cors, allowed)
+                own = {**cors, **_ignored(state), "X-Request-Id": request_id}
+                message["headers"] = _completed(message["headers"], own | ({"Allow": allowed} if allowed else {}))
             await send(message)
 
         try:
@@ -97,7 +105,7 @@ class Edge:
                 key = authenticate(scope["headers"], self._service.engine.keys)
                 state[KEY] = key
                 self._service.rate.spend(key.id)
-            _check_named(path)
+            _check_named(scope["method"], path)
             scope["path"] = path
             await self._router(scope, receive, send_with_headers)
         except ApiError as error:
@@ -106,7 +114,11 @@ class Edge:
             response = ASGIResponse(body=answer.body, status_code=answer.status, headers=dict(answer.headers))
             await response(scope, receive, send_with_headers)
         finally:
-            self._report(scope, status, time.perf_counter() - begin, headers.get(b"x-request-id", b""))
+            seconds = time.perf_counter() - begin
+            note: UsageNote | None = state.get(USAGE)
+            if note is not None and status < 400:
+                self._service.usage.add(state[KEY].company_id, note, request_id, seconds)
+            self._report(scope, status, seconds, headers.get(b"x-request-id", b""))
         return status
 
     def _cors(self, headers: Mapping[bytes, bytes]) -> dict[str, str]:
@@ -116,14 +128,16 @@ class Edge:
             return {}
         if "*" not in origins and origin not in origins:
             return {}
+        # Clients bring headers of their own. Which ones a page may send matters to no one once its origin is let in.
+        asked = headers.get(b"access-control-request-headers", b"").decode("latin-1")
         return {
             "Access-Control-Allow-Origin": "*" if "*" in origins else origin,
             "Access-Control-Allow-Methods": "GET, POST, DELETE",
-            "Access-Control-Allow-Headers": "Authorization, Content-Type, X-Request-Id",
-            "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",
+            "Access-Control-Allow-Headers": asked if _HEADER_NAMES.fullmatch(asked) else "Authorization, Content-Type",
+            "Access-Control-Expose-Headers": "X-Request-Id, Retry-After, x-should-retry, X-Quarry-Ignored",
             "Access-Control-Max-Age": "600",
             "Cross-Origin-Resource-Policy": "cross-origin",
-            "Vary": "Origin",
+            "Vary": "Origin, Access-Control-Request-Headers" if asked else "Origin",
         }
 
     def _report(self, scope: HTTPScope, status: int, seconds: float, client_id: bytes) -> None:
@@ -148,10 +162,15 @@ class Edge:
         _log.info("request", extra=fields)
 
 
-def _check_named(path: str) -> None:
+def _check_named(method: str, path: str) -> None:
     # The router would pass over the gap and read what follows as the name: `documents`, say, and delete that.
     if path.startswith(_NAMELESS):
         raise ApiError("invalid_request", "The name of the namespace is empty.", path="namespace")
+    # It would take an empty id for none, and begin a new search or list all documents.
+    if method == "POST" and _NO_SESSION.fullmatch(path):
+        raise ApiError("session_not_found", "The id of the session is empty.")
+    if method == "GET" and _NO_DOCUMENT.fullmatch(path):
+        raise ApiError("document_not_found", "The id of the document is empty.")
 
 
 def request_id_for(headers: Mapping[bytes, bytes]) -> str:
@@ -178,25 +197,32 @@ def routing_path(scope: HTTPScope) -> str:
     if match is None:
         return path
     namespace, document = match.groups()
-    if document == "delete":
+    if document in _ROUTES_BESIDE_IDS:
         if scope["method"] != "GET":
             return path
         # To GET it is the id of a document; every other method means the route of that name.
-        document = "%64elete"
+        document = f"%{ord(document[0]):x}{document[1:]}"
     return f"/v1/namespaces/{namespace}/documents/{document.replace('/', '%2F')}"
 
 
-def _completed(
-    given: Iterable[tuple[bytes, bytes]], request_id: str, cors: Mapping[str, str], allowed: str
-) -> list[tuple[bytes, bytes]]:
-    headers = [header for header in given if not (allowed and header[0].lower() == b"allow")]
+def _completed(given: Iterable[tuple[bytes, bytes]], own: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer with ours; those that it has stay, but for ``Allow``, of which the router knows less."""
+    headers = [header for header in given if not ("Allow" in own and header[0].lower() == b"allow")]
     present = {name.lower() for name, _ in headers}
-    own = {**SECURITY_HEADERS, **cors, "X-Request-Id": request_id} | ({"Allow": allowed} if allowed else {})
-    for name, value in own.items():
+    for name, value in {**SECURITY_HEADERS, **own}.items():
         encoded = name.lower().encode()
         if encoded not in present:
             headers.append((encoded, value.encode("latin-1")))
     return headers
+
+
+def _ignored(state: Mapping[str, Any]) -> dict[str, str]:
+    """The header that names the fields of the body which mean nothing here, percent-encoded."""
+    names: Sequence[str] = state.get(IGNORED, ())
+    if not names:
+        return {}
+    shown = [quote(name[:_SHOWN_NAME], safe="$ ") for name in names[:_SHOWN_NAMES]]
+    return {"X-Quarry-Ignored": ", ".join(shown + ["..."] * (len(names) > _SHOWN_NAMES))}
 
 
 async def _preflight(send: Send) -> None:

@@ -1,7 +1,7 @@
 """From exceptions to responses: the only table of codes and statuses.
 
-A `QuarryError` has the entry of its most specific ancestor in `PUBLIC`. Messages of answers with status 500 are
-replaced: what went wrong inside is for the log.
+A `QuarryError` has the entry of its most specific ancestor in `PUBLIC`. Messages of faults inside and of storage are
+replaced: what went wrong there is for the log.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ STATUS: Mapping[ErrorCode, int] = {
     "unsupported_media_type": 415,
     "rate_limited": 429,
     "internal_error": 500,
+    "storage_error": 503,
     "model_unavailable": 503,
     "overloaded": 503,
     "search_timeout": 504,
@@ -69,6 +70,7 @@ PUBLIC: Mapping[type[engine.QuarryError], ErrorCode] = {
     engine.SessionFailed: "session_failed",
     # Both pass by themselves or by an operator's hand; a client does well to come back.
     engine.EngineClosed: "overloaded",
+    engine.StorageError: "storage_error",
     engine.StorageFull: "overloaded",
     engine.ModelError: "model_unavailable",
     engine.SearchTimeout: "search_timeout",
@@ -85,6 +87,7 @@ _ROUTING: Mapping[int, tuple[ErrorCode, str]] = {
 
 _HEADERS: Mapping[ErrorCode, Mapping[str, str]] = {
     "overloaded": {"Retry-After": "1"},
+    "storage_error": {"Retry-After": "5"},
     "model_unavailable": {"Retry-After": "5"},
     "session_busy": {"Retry-After": "1"},
     # Public clients retry every 409; a failed session stays failed.
@@ -92,6 +95,8 @@ _HEADERS: Mapping[ErrorCode, Mapping[str, str]] = {
 }
 
 _INTERNAL = "Something went wrong inside the server. The request id names it in the server's log."
+_STORAGE = "What is asked for is stored but cannot be read or written now; the server's log says why."
+_HIDDEN: Mapping[ErrorCode, str] = {"internal_error": _INTERNAL, "storage_error": _STORAGE}
 _encode = msgspec.json.Encoder().encode
 _log = logging.getLogger("quarry.errors")
 
@@ -123,10 +128,10 @@ def describe(error: BaseException, request_id: str) -> tuple[ErrorObject, Mappin
         details, headers = (), error.headers or {}
     else:
         code, message, details = "internal_error", _INTERNAL, ()
-    if STATUS[code] == 500:
+    if code in _HIDDEN:
         # The traceback names files and values: it belongs into the log and nowhere else.
         _log.error("request failed", exc_info=error, extra={"request_id": request_id})
-        message, details = _INTERNAL, ()
+        message, details = _HIDDEN[code], ()
     faults = [FaultDetail(detail.path, detail.message) for detail in details]
     body = ErrorObject(code=code, message=message, details=faults, request_id=request_id)
     return body, {**_HEADERS.get(code, {}), **headers}
@@ -135,7 +140,7 @@ def describe(error: BaseException, request_id: str) -> tuple[ErrorObject, Mappin
 def public_failure(code: str, message: str, request_id: str) -> ErrorObject:
     """The error object of a search that failed with the engine's `code`."""
     public = public_code_of(code)
-    return ErrorObject(code=public, message=_INTERNAL if STATUS[public] == 500 else message, request_id=request_id)
+    return ErrorObject(code=public, message=_HIDDEN.get(public, message), request_id=request_id)
 
 
 class Rendered(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
@@ -44,6 +44,12 @@ class Metrics:
             "quarry_model_tokens", "Tokens of the language model.", ("direction",), registry=registry
         )
         self._counts = Counter("quarry_engine_events", "What the engine counts, by name.", ("name",), registry=registry)
+        self._unavailable = Gauge(
+            "quarry_namespace_unavailable",
+            "1 for each namespace that cannot be opened.",
+            ("company", "namespace"),
+            registry=registry,
+        )
         self._gauges: dict[str, Gauge] = {}
         self._stage_of: dict[str, Histogram] = {}
         self._on_stage = on_stage
@@ -84,6 +90,12 @@ class Metrics:
             if name not in self._gauges:
                 self._gauges[name] = Gauge(name, meaning, registry=self._registry)
             self._gauges[name].set(value)
+
+    def set_unavailable(self, namespaces: Sequence[tuple[str, str]]) -> None:
+        """Name the namespaces that cannot be opened, each by company and name."""
+        self._unavailable.clear()
+        for company, name in namespaces:
+            self._unavailable.labels(company, name).set(1)
 
     def text(self) -> bytes:
         """Everything in the text format."""

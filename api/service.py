@@ -19,6 +19,7 @@ from api.limits import RateLimit, SearchSlots, UploadMemory
 from api.metrics import Metrics
 from api.settings import Settings
 from api.tracing import Traces
+from api.usage import UsageLog, UsageNote
 
 T = TypeVar("T")
 _log = logging.getLogger("quarry.models")
@@ -29,6 +30,8 @@ WRITERS = 2
 REQUEST_ID = "request_id"
 CODE = "code"
 """Where the state of a request keeps its id, and the error code of its answer for the log."""
+USAGE = "usage"
+"""Where it keeps its `UsageNote`."""
 
 
 class Service:
@@ -40,6 +43,8 @@ class Service:
         traces: where spans go; None for nowhere.
         stopping: set when the server was told to stop; no new work should come.
         closing: set when the server gives up the searches that still run.
+        usage: what companies have asked and written.
+        backing_up: held while a backup is made.
         measured_at: when the sizes of namespaces were last read for the metrics; a monotonic clock.
     """
 
@@ -53,6 +58,8 @@ class Service:
         self.stopping = asyncio.Event()
         self.closing = asyncio.Event()
         self.measured_at = -math.inf
+        self.usage = UsageLog(settings.usage_days)
+        self.backing_up = asyncio.Lock()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="read")
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="write")
         self._engine: engine.Engine | None = None
@@ -80,6 +87,7 @@ class Service:
             raise
         for notice in opened.notices:
             _start_log.warning(notice)
+        await self.read(lambda: self.usage.open(settings.data))
         self._engine = opened
         self._companies[opened.company] = opened
         # Beside the start and not before it: a model service that hangs must not keep documents from being served.
@@ -97,6 +105,7 @@ class Service:
         self.closing.set()
         if self._engine is not None:
             await self.write(self._engine.close)
+            await self.read(self.usage.close)
         self._readers.shutdown(wait=True)
         self._writers.shutdown(wait=True)
         if self.traces is not None:
@@ -137,6 +146,11 @@ class Service:
 def key_of(request: Request[Any, Any, Any]) -> engine.ApiKey:
     """The key that the request was authenticated with."""
     return request.scope["state"][KEY]
+
+
+def note_usage(request: Request[Any, Any, Any], note: UsageNote) -> None:
+    """Have the request recorded as usage of its company, should it succeed."""
+    request.scope["state"][USAGE] = note
 
 
 def request_id_of(request: Request[Any, Any, Any]) -> str:

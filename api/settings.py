@@ -47,6 +47,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     upload_memory_bytes: int = 1024 * MEBIBYTE
     heartbeat_seconds: float = 15.0
     shutdown_seconds: float = 10.0
+    backups: Path | None = None
+    usage_days: int = 30
     cors_origins: tuple[str, ...] = ()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
@@ -202,6 +204,13 @@ SETTINGS: tuple[Setting, ...] = (
         "shutdown_seconds",
         _number(0.0, 3_600),
         "How long running searches may go on after the server was told to stop.",
+    ),
+    Setting("QUARRY_BACKUPS", "backups", Path, "Folder for the backups of `POST /v1/admin/backup`; none by default."),
+    Setting(
+        "QUARRY_USAGE_DAYS",
+        "usage_days",
+        _whole(0, 36_500),
+        "How long what was asked is kept for `GET /v1/usage_events`; 0 keeps nothing.",
     ),
     Setting(
         "QUARRY_CORS_ORIGINS",

@@ -24,6 +24,9 @@ HEARTBEAT = b": still searching\n\n"
 STALL_SECONDS = 60.0
 """A client that reads nothing for so long is let go."""
 
+_LINE_ENDS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
+"""What many readers of lines take for an end of line, though the format does not; within JSON, only in strings."""
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -35,7 +38,11 @@ def frame(name: str, body: msgspec.Struct) -> bytes:
     >>> frame("status", Progress("Reading"))
     b'event: status\ndata: {"type":"status","message":"Reading"}\n\n'
     """
-    return b'event: %b\ndata: {"type":"%b",%b\n\n' % (name.encode(), name.encode(), _encode(body)[1:])
+    data = _encode(body)
+    for separator, escape in _LINE_ENDS:
+        if separator in data:
+            data = data.replace(separator, escape)
+    return b'event: %b\ndata: {"type":"%b",%b\n\n' % (name.encode(), name.encode(), data[1:])
 
 
 async def watched(

@@ -45,7 +45,7 @@ from engine.errors import (
     UnknownAttribute,
     UnsupportedFormat,
 )
-from engine.facade import Engine, open
+from engine.facade import DocumentPage, Engine, open
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.hits import Hit
 from engine.model.namespace import DEFAULT_COMPANY, ApiKey, Namespace, NamespaceStats, Scope, StorageTotals
@@ -76,6 +76,7 @@ __all__ = [
     "DataDirectoryNotFound",
     "Definition",
     "DocumentNotFound",
+    "DocumentPage",
     "Embedder",
     "Engine",
     "EngineClosed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.agent.searches import Searches
 from engine.assembly import Core, assemble
@@ -30,10 +30,19 @@ from engine.model.values import shown_value
 from engine.settings import EngineSettings, with_overrides
 from engine.storage.catalog import StoredNamespace
 from engine.storage.format import read_format
+from engine.storage.interruption import Interruption
 from engine.storage.keys import KeyStore
 
 MAX_DELETED = 10_000
 MAX_VALUES = 10_000
+MAX_PAGE = 1_000
+
+
+class DocumentPage(NamedTuple):
+    """Some documents; `next_cursor` continues after the last, None at the end."""
+
+    documents: list[dict[str, JsonValue]]
+    next_cursor: str | None
 
 
 class Engine:
@@ -132,6 +141,41 @@ class Engine:
         if not found:
             raise DocumentNotFound(document_id)
         return found[0].body
+
+    def get_many(self, namespace: str, document_ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
+        """The documents among `document_ids` that exist, by id, each as it was uploaded."""
+        found = self._core.backend.get(self.namespace(namespace).id, list(dict.fromkeys(document_ids)))
+        return {document.id: document.body for document in found}
+
+    def documents(
+        self,
+        namespace: str,
+        filters: Mapping[str, Any] | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> DocumentPage:
+        """Documents as they were uploaded, in the order of upload, a page at a time.
+
+        Writes between two pages do not lose or repeat a document that stays as it is; one that is replaced meanwhile
+        stands at the end, where new ones are.
+
+        Args:
+            filters: see the filter language; None or ``{}`` for none. The same for every page.
+            limit: 1 to 1,000; a page of large documents is shorter.
+            cursor: the `next_cursor` of the page before; None begins.
+
+        Raises:
+            FilterError: with the path of the fault.
+            InvalidRequest: `limit` or `cursor` cannot be used; also a cursor from before the namespace was reindexed.
+        """
+        record = self.namespace(namespace)
+        if not 1 <= limit <= MAX_PAGE:
+            raise InvalidRequest(f"`limit` is 1 to {MAX_PAGE:,}.", path="limit")
+        where = parse_filter(filters, record.schema)
+        # A filter within the limits can still be slow on many documents.
+        with Interruption(self._core.settings.budget.hard_seconds) as interruption:
+            page = interruption.run(self._core.backend.page, record.id, where=where, limit=limit, cursor=cursor)
+        return DocumentPage([document.body for document in page.documents], page.next_cursor)
 
     def random_document(self, namespace: str) -> dict[str, JsonValue]:
         """One document, uniformly at random. Raises `DocumentNotFound` where there is none."""
@@ -295,6 +339,14 @@ class Engine:
         Searches go on over the old state until the new one is whole.
         """
         return self._core.ingest.reindex(self.namespace(namespace))
+
+    def prepare(self, namespace: str) -> None:
+        """Open the namespace now, as its first reader does.
+
+        Raises:
+            CorruptData: it cannot be opened. A search would end as ``failed``.
+        """
+        self._core.backend.generation(self.namespace(namespace).id)
 
     def maintain(self, namespace: str) -> None:
         """Wait until the vector graph holds every passage, and snapshot it. Searches need no such wait."""

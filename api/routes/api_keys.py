@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import UTC
 from typing import Any
 
-import msgspec
 from litestar import delete, get, post
 from litestar.connection import Request
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
-from api.bodies import decode_body, receive_body
+from api.bodies import BodyDecoder, receive_body
 from api.routes.answers import decoded, json_answer
 from api.schemas.api_keys import KeyBody, KeyCreated, KeyDeleted, KeyList, KeyObject
 from api.schemas.operation import OPERATION, Operation
@@ -19,7 +18,7 @@ from api.service import key_of, service_of
 
 TAG = "API keys"
 
-_keys = msgspec.json.Decoder(KeyBody)
+_keys = BodyDecoder(KeyBody)
 
 
 @post(
@@ -43,7 +42,7 @@ _keys = msgspec.json.Decoder(KeyBody)
 async def create_api_key(request: Request[Any, Any, Any]) -> ASGIResponse:
     """A new key of the company."""
     service = service_of(request)
-    asked = decode_body(_keys, await receive_body(request, service.settings.body_bytes))
+    asked = _keys.decode(await receive_body(request, service.settings.body_bytes), request)
     expires_at = asked.expires_at
     if expires_at is not None and expires_at.tzinfo is None:
         expires_at = expires_at.replace(tzinfo=UTC)

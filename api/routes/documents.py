@@ -12,7 +12,7 @@ from litestar.connection import Request
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
-from api.bodies import decode_body, receive_body
+from api.bodies import BodyDecoder, receive_body
 from api.routes.answers import decoded, json_answer
 from api.schemas.documents import (
     DOCUMENT_SCHEMA,
@@ -24,15 +24,14 @@ from api.schemas.documents import (
 )
 from api.schemas.errors import ApiError
 from api.schemas.operation import OPERATION, Operation
-from api.service import Service, service_of
+from api.service import note_usage, service_of
+from api.usage import UsageNote
 from engine import Engine
 
 TAG = "Documents"
-LARGE = 256 * 1024
-"""Bodies from this size on are decoded in a thread: a megabyte takes some milliseconds."""
 
-_uploads = msgspec.json.Decoder(UploadBody)
-_deletions = msgspec.json.Decoder(DeleteBody)
+_uploads = BodyDecoder(UploadBody)
+_deletions = BodyDecoder(DeleteBody)
 _DELETE_ERRORS = (
     "invalid_json",
     "invalid_request",
@@ -83,7 +82,8 @@ async def upload_documents(request: Request[Any, Any, Any], namespace: FromPath[
     # Nothing is awaited between the two: `_stored` gives back the memory that the body is accounted for with.
     received = [await receive_body(request, service.settings.upload_bytes, service.uploads)]
     # An upload that was begun is finished, also when the client has gone: the write is one transaction.
-    written = await asyncio.shield(asyncio.ensure_future(_stored(service, quarry, name, received)))
+    written = await asyncio.shield(asyncio.ensure_future(_stored(request, quarry, name, received)))
+    note_usage(request, UsageNote("upload_documents", name))
     return json_answer(UploadResponse(written))
 
 
@@ -175,31 +175,25 @@ async def delete_documents_by_post(request: Request[Any, Any, Any], namespace: F
     return await _delete(request, namespace)
 
 
-async def _stored(service: Service, quarry: Engine, name: str, received: list[bytearray]) -> int:
-    """Decode and store the one body of `received`; distinct ids written.
-
-    Large bodies are decoded by the thread that stores them, for memory goes back to the arena of the thread that took
-    it. Nothing here holds what the step before made: not the body beside the rows, nor the documents beside both.
-    """
-    size = len(received[0])
+async def _stored(request: Request[Any, Any, Any], quarry: Engine, name: str, received: list[bytearray]) -> int:
+    service, size = service_of(request), len(received[0])
     try:
-        if size < LARGE:
-            decoded_here = [_decode_upload(received.pop())]
-            return await service.write(lambda: _upsert(quarry, name, decoded_here.pop()))
-        return await service.write(lambda: _upsert(quarry, name, _decode_upload(received.pop())))
+        return await service.write(lambda: _store(request, quarry, name, received))
     finally:
         service.uploads.free(size)
 
 
-def _decode_upload(body: bytearray) -> UploadBody:
-    upload = decode_body(_uploads, body)
+def _store(request: Request[Any, Any, Any], quarry: Engine, name: str, received: list[bytearray]) -> int:
+    """Decode and store the one body of `received`; distinct ids written.
+
+    The thread that stores a body decodes it, so that as many are decoded at once as are stored, however many wait; and
+    memory goes back to the arena of the thread that took it. Nothing here holds what the step before made: not the
+    body beside the rows, nor the documents beside both.
+    """
+    upload = _uploads.decode(received.pop(), request)
     if len(upload.documents) > MAX_DOCUMENTS:
         message = f"A request holds at most {MAX_DOCUMENTS:,} documents, not {len(upload.documents):,}."
         raise ApiError("too_many_documents", message, path="documents")
-    return upload
-
-
-def _upsert(quarry: Engine, name: str, upload: UploadBody) -> int:
     return quarry.upsert(name, _given_away(upload.documents), upload.schema)
 
 
@@ -213,7 +207,7 @@ def _given_away(documents: list[Any]) -> Iterator[Any]:
 async def _delete(request: Request[Any, Any, Any], namespace: str) -> ASGIResponse:
     name = decoded(namespace, "namespace")
     service = service_of(request)
-    asked = decode_body(_deletions, await receive_body(request, service.settings.body_bytes))
+    asked = _deletions.decode(await receive_body(request, service.settings.body_bytes), request)
     given = {
         field: ids
         for field, ids in (("document_ids", asked.document_ids), ("root_document_ids", asked.root_document_ids))
@@ -223,4 +217,5 @@ async def _delete(request: Request[Any, Any, Any], namespace: str) -> ASGIRespon
         raise ApiError("invalid_request", "Give either `document_ids` or `root_document_ids`.")
     quarry = await service.engine_for(request)
     removed = await asyncio.shield(asyncio.ensure_future(service.write(lambda: quarry.delete(name, **given))))
+    note_usage(request, UsageNote("delete_documents", name))
     return json_answer(DeleteResponse(removed))

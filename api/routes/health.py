@@ -85,7 +85,8 @@ def _measure(service: Service) -> None:
     if now - service.measured_at < SIZES_SECONDS:
         return
     service.measured_at = now
-    sizes = [size for quarry in service.companies() for size in quarry.stats()]
+    measured = [(quarry, size) for quarry in service.companies() for size in quarry.stats()]
+    sizes = [size for _, size in measured]
     service.metrics.set(
         {
             "quarry_namespaces": (len(sizes), "Namespaces of the companies seen since the start."),
@@ -94,3 +95,4 @@ def _measure(service: Service) -> None:
             "quarry_storage_bytes": (sum(s.storage_bytes for s in sizes), "Bytes on disk."),
         }
     )
+    service.metrics.set_unavailable([(quarry.company, s.name) for quarry, s in measured if s.problem])

@@ -11,7 +11,7 @@ from litestar.connection import Request
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
-from api.routes.answers import decoded, json_answer
+from api.routes.answers import decoded, json_answer, whole_number
 from api.schemas.errors import ApiError
 from api.schemas.namespaces import CompanySize, NamespaceDeleted, NamespaceList, NamespaceObject
 from api.schemas.operation import OPERATION, Operation, Parameter
@@ -45,7 +45,7 @@ _PARAMETERS = (
 async def list_namespaces(request: Request[Any, Any, Any]) -> ASGIResponse:
     """Namespaces by name, all or a page of them."""
     query = request.query_params
-    limit = _limit(query.getall("limit", []))
+    limit = whole_number(request, "limit", MAX_LIMIT)
     after = _name_of(query.get("cursor"))
     prefix = query.get("prefix", "")
     quarry = await service_of(request).engine_for(request)
@@ -119,16 +119,6 @@ async def delete_namespace(request: Request[Any, Any, Any], namespace: FromPath[
     quarry = await service_of(request).engine_for(request)
     await service_of(request).write(lambda: quarry.drop(name))
     return json_answer(NamespaceDeleted())
-
-
-def _limit(given: list[str]) -> int | None:
-    if not given:
-        return None
-    text = given[-1]
-    # int() takes signs, spaces and other scripts' digits, which nobody means here.
-    if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= MAX_LIMIT):
-        raise ApiError("invalid_request", f"`limit` is a whole number from 1 to {MAX_LIMIT:,}.", path="limit")
-    return int(text)
 
 
 def _cursor_of(name: str) -> str:

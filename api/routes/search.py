@@ -13,19 +13,20 @@ from litestar.connection import Request
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
-from api.bodies import decode_body, receive_body
+from api.bodies import BodyDecoder, receive_body
 from api.errors import describe, public_failure
 from api.routes.answers import decoded, json_answer
 from api.schemas.operation import OPERATION, Operation
 from api.schemas.search import ContinueBody, FailureObject, SearchBody, SessionObject, StatusObject, session_object
-from api.service import CODE, Service, key_of, request_id_of, service_of
+from api.service import CODE, USAGE, Service, key_of, note_usage, request_id_of, service_of
 from api.sse import EventStream, frame, watched
-from engine import Event, SearchFailed, SearchResponse, SessionResult, StatusEvent
+from api.usage import UsageNote
+from engine import Engine, Event, SearchFailed, SearchResponse, SessionResult, StatusEvent
 
 TAG = "Search"
 
-_searches = msgspec.json.Decoder(SearchBody)
-_continuations = msgspec.json.Decoder(ContinueBody)
+_searches = BodyDecoder(SearchBody)
+_continuations = BodyDecoder(ContinueBody)
 _SHARED_ERRORS = ("invalid_json", "invalid_request", "payload_too_large", "unsupported_media_type", "overloaded")
 
 
@@ -66,7 +67,7 @@ async def search(request: Request[Any, Any, Any], namespace: FromPath[str]) -> A
     """Ask one namespace."""
     name = decoded(namespace, "namespace")
     service = service_of(request)
-    asked = decode_body(_searches, await receive_body(request, service.settings.body_bytes))
+    asked = _searches.decode(await receive_body(request, service.settings.body_bytes), request)
     quarry = await service.engine_for(request)
     start = partial(
         quarry.stream,
@@ -77,7 +78,8 @@ async def search(request: Request[Any, Any, Any], namespace: FromPath[str]) -> A
         include_attributes=asked.include_attributes,
         multiturn=asked.multiturn,
     )
-    return await _answer(request, start, stream=asked.stream)
+    note_usage(request, UsageNote("search", name, asked.objective, asked.context))
+    return await _answer(request, quarry, name, start, stream=asked.stream)
 
 
 @post(
@@ -111,15 +113,21 @@ async def continue_search(
     """The next turn of a session."""
     name, session = decoded(namespace, "namespace"), decoded(session_id, "session_id")
     service = service_of(request)
-    asked = decode_body(_continuations, await receive_body(request, service.settings.body_bytes))
+    asked = _continuations.decode(await receive_body(request, service.settings.body_bytes), request)
     include = None if isinstance(asked.include_attributes, msgspec.UnsetType) else asked.include_attributes
     quarry = await service.engine_for(request)
     start = partial(quarry.continue_stream, name, session, message=asked.message, include_attributes=include)
-    return await _answer(request, start, stream=asked.stream)
+    note_usage(request, UsageNote("continue_search", name, asked.message, ""))
+    return await _answer(request, quarry, name, start, stream=asked.stream)
 
 
 async def _answer(
-    request: Request[Any, Any, Any], start: Callable[[], Awaitable[AsyncGenerator[Event]]], *, stream: bool
+    request: Request[Any, Any, Any],
+    quarry: Engine,
+    name: str,
+    start: Callable[[], Awaitable[AsyncGenerator[Event]]],
+    *,
+    stream: bool,
 ) -> ASGIResponse:
     """Run a search under the limits and answer with its events or with its end."""
     service = service_of(request)
@@ -127,6 +135,7 @@ async def _answer(
     streaming = False
     try:
         # What the engine refuses is refused here, while the answer can still have a status of its own.
+        await service.read(lambda: quarry.prepare(name))
         events = await start()
         if stream:
             streaming = True
@@ -147,6 +156,7 @@ def _stream(
             case StatusEvent(message=message):
                 return frame("status", StatusObject(message))
             case SessionResult(response=response):
+                _count_results(request, response)
                 return frame("session_result", session_object(response))
             case SearchFailed(response=response):
                 failure = _failure(response)
@@ -174,6 +184,7 @@ async def _last(request: Request[Any, Any, Any], service: Service, events: Async
         async for event in seen:
             match event:
                 case SessionResult(response=response):
+                    _count_results(request, response)
                     return session_object(response)
                 case SearchFailed(response=response):
                     failure = _failure(response)
@@ -182,6 +193,12 @@ async def _last(request: Request[Any, Any, Any], service: Service, events: Async
                 case _:
                     pass
     raise RuntimeError("a search ended without a result")
+
+
+def _count_results(request: Request[Any, Any, Any], response: SearchResponse) -> None:
+    """Have the usage of the request say how much was found."""
+    note: UsageNote = request.scope["state"][USAGE]
+    note.results = len(response.results)
 
 
 def _failure(response: SearchResponse) -> FailureObject:

@@ -18,8 +18,8 @@ DOCUMENT_SCHEMA: dict[str, Any] = {
             "type": "string",
             "minLength": 1,
             "maxLength": 64,
-            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
-            "description": "A UUID, or any string of at most 64 characters without control characters.",
+            "pattern": "^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+            "description": "A UUID, or at most 64 characters of any kind but control characters, and not `.` or `..`.",
         },
         "root_document_id": {
             "type": ["string", "null"],

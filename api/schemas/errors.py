@@ -36,6 +36,7 @@ ErrorCode = Literal[
     "session_expired",
     "rate_limited",
     "internal_error",
+    "storage_error",
     "model_unavailable",
     "overloaded",
     "search_timeout",

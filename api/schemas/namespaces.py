@@ -77,10 +77,26 @@ class NamespaceList(msgspec.Struct, frozen=True, omit_defaults=True):
 class NamespaceSize(msgspec.Struct, frozen=True, kw_only=True):
     """How large one namespace is."""
 
+    id: int
     name: str
+    created_at: Timestamp
+    updated_at: Timestamp
     document_count: int
     passage_count: int
     storage_bytes: int
+
+    @classmethod
+    def of(cls, stats: NamespaceStats) -> NamespaceSize:
+        """As `stats` look on the wire."""
+        return cls(
+            id=stats.id,
+            name=stats.name,
+            created_at=timestamp(stats.created_at),
+            updated_at=timestamp(stats.updated_at),
+            document_count=stats.documents,
+            passage_count=stats.passages,
+            storage_bytes=stats.storage_bytes,
+        )
 
 
 class CompanySize(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,20 +106,21 @@ class CompanySize(msgspec.Struct, frozen=True, kw_only=True):
     passage_count: int
     storage_bytes: int
     results: list[NamespaceSize]
+    unavailable: Annotated[
+        list[str] | msgspec.UnsetType,
+        msgspec.Meta(description="Namespaces that cannot be opened and are left out; there when there are any."),
+    ] = msgspec.UNSET
 
     @classmethod
     def of(cls, stats: list[NamespaceStats]) -> CompanySize:
         """The sums over `stats`, and `stats` themselves."""
+        unavailable = [s.name for s in stats if s.problem]
         return cls(
             document_count=sum(s.documents for s in stats),
             passage_count=sum(s.passages for s in stats),
             storage_bytes=sum(s.storage_bytes for s in stats),
-            results=[
-                NamespaceSize(
-                    name=s.name, document_count=s.documents, passage_count=s.passages, storage_bytes=s.storage_bytes
-                )
-                for s in stats
-            ],
+            results=[NamespaceSize.of(s) for s in stats if not s.problem],
+            unavailable=unavailable or msgspec.UNSET,
         )
 
 

@@ -12,7 +12,7 @@ import msgspec
 from api.schemas.documents import DOCUMENT_SCHEMA
 from api.schemas.errors import ErrorBody, ErrorCode
 from api.schemas.namespaces import TypeName
-from api.schemas.operation import Operation, Parameter
+from api.schemas.operation import ANY_KEY, Operation, Parameter
 from api.schemas.search import ClarificationNeeded, Completed, Failed, StatusObject
 
 TITLE = "Quarry"
@@ -36,6 +36,11 @@ _PATH_PARAMETERS: Mapping[str, dict[str, Any]] = {
         "schema": {"type": "string", "minLength": 1},
         "description": "The `session_id` of the response before.",
         "example": "sess_0123456789abcdefABCDEF",
+    },
+    "request_id": {
+        "schema": {"type": "string", "minLength": 1},
+        "description": "The header X-Request-Id of the answer.",
+        "example": "req_0123456789abcdefABCDEF",
     },
     "key_id": {
         "schema": {"type": "string", "minLength": 1},
@@ -165,7 +170,8 @@ def _operation(entry: Entry, known: Mapping[Any, Any], statuses: Mapping[ErrorCo
     if operation.scope is None:
         described["security"] = []
     else:
-        described["description"] += f"\n\nNeeds the scope `{operation.scope}`."
+        needs = "Any key may ask." if operation.scope == ANY_KEY else f"Needs the scope `{operation.scope}`."
+        described["description"] = f"{operation.description}\n\n{needs}".strip()
     return described
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from api.schemas.errors import ErrorCode
 from engine import Scope
 
 OPERATION = "operation"
 """The key under which a route handler carries its `Operation`."""
+
+
+ANY_KEY: Literal["any"] = "any"
+"""In place of a scope: every valid key may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class Operation:
 
     Attributes:
         id: unique; clients name their functions after it.
-        scope: what the key must allow; None needs no key.
+        scope: what the key must allow; `ANY_KEY` for nothing more than being valid; None needs no key.
         body: the type of the request body; None takes none.
         answer: the type of the success body, or a JSON Schema.
         media: the media type of the success body.
@@ -39,7 +43,7 @@ class Operation:
     tag: str
     summary: str
     description: str = ""
-    scope: Scope | None = None
+    scope: Scope | Literal["any"] | None = None
     body: Any = None
     answer: Any = None
     status: int = 200

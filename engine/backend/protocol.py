@@ -122,6 +122,13 @@ class StoredDocument(msgspec.Struct, frozen=True):
     body: dict[str, JsonValue]
 
 
+class DocumentPage(msgspec.Struct, frozen=True):
+    """Some documents in the order of upload; `next_cursor` continues after the last, None at the end."""
+
+    documents: list[StoredDocument]
+    next_cursor: str | None
+
+
 class Backend(Protocol):
     """Keeps and finds documents. Thread-safe; one writer at a time a namespace, readers never wait for it.
 
@@ -175,6 +182,23 @@ class Backend(Protocol):
 
     def scan(self, namespace: int, *, batch: int = 1000) -> Iterator[list[StoredDocument]]:
         """Every document, in batches, in the order of upload."""
+        ...
+
+    def page(
+        self, namespace: int, *, where: CheckedFilter | None = None, limit: int = 100, cursor: str | None = None
+    ) -> DocumentPage:
+        """Documents that satisfy `where`, in the order of upload, those after `cursor`.
+
+        While others write, no document that stays as it is is left out or told twice; one that is replaced meanwhile
+        stands at the end, where new ones are.
+
+        Args:
+            limit: at most so many; a page of large documents is shorter.
+            cursor: the `next_cursor` of the page before, under the same filter.
+
+        Raises:
+            InvalidRequest: `cursor` was not given by this namespace, or the namespace was built anew since.
+        """
         ...
 
     def values(

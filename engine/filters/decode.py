@@ -146,15 +146,18 @@ def _in(attribute: str, operand: object, at: Place) -> Filter:
 
 
 def _contains(attribute: str, operand: object, at: Place) -> Filter:
+    if operand is None:
+        return Contains(attribute, (), "any", at)
     return Contains(attribute, (_scalar(operand, at.operand),), "one", at)
 
 
 def _contains_any(attribute: str, operand: object, at: Place) -> Filter:
-    return Contains(attribute, _listed(operand, at.operand), "any", at)
+    return Contains(attribute, _listed(operand, at.operand)[0], "any", at)
 
 
 def _contains_all(attribute: str, operand: object, at: Place) -> Filter:
-    return Contains(attribute, _listed(operand, at.operand), "all", at)
+    values, has_null = _listed(operand, at.operand)
+    return Contains(attribute, (), "any", at) if has_null else Contains(attribute, values, "all", at)
 
 
 def _glob(*, ignore_case: bool) -> Callable[[str, object, Place], Filter]:
@@ -204,11 +207,12 @@ _OPERATORS: dict[str, tuple[_Build, bool]] = {
 """Operator to the builder of its positive form, and whether it is the negative of that."""
 
 
-def _listed(operand: object, path: str) -> tuple[Scalar, ...]:
+def _listed(operand: object, path: str) -> tuple[tuple[Scalar, ...], bool]:
+    """The values of a list without its nulls, which no list attribute holds, and whether there was one."""
     values = _as_list(operand)
     if values is None:
         _refuse(f"The operand is a list of values, not {_kind(operand)}.", path)
-    return _scalars(values, path)
+    return _scalars(values, path, null=True), None in values
 
 
 def _scalars(values: Sequence[object], path: str, *, null: bool = False) -> tuple[Scalar, ...]:

@@ -22,7 +22,7 @@ def check_namespace_name(name: object) -> str:
 
 
 def check_document_id(value: object, *, path: str) -> str:
-    """The id itself. Raises `InvalidDocument` unless it is a string of 1–64 characters without control characters."""
+    """The id itself. Raises `InvalidDocument` unless it is 1–64 characters, none a control, and not ``.`` or ``..``."""
     if not isinstance(value, str):
         found = "missing" if value is None else f"a {type(value).__name__}"
         raise InvalidDocument(f"A document needs an `id` that is a string; it is {found}.", path=path)
@@ -30,6 +30,8 @@ def check_document_id(value: object, *, path: str) -> str:
         raise InvalidDocument(f"A document id has 1 to {MAX_DOCUMENT_ID} characters, not {len(value):,}.", path=path)
     if _CONTROL.search(value):
         raise InvalidDocument("A document id must not hold control characters.", path=path)
+    if value in {".", ".."}:
+        raise InvalidDocument("A document id must not be `.` or `..`: clients resolve them in a path.", path=path)
     return value
 
 

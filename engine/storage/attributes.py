@@ -96,6 +96,15 @@ def matching_keys(cursor: Cursor, predicate: Predicate) -> npt.NDArray[np.int64]
     return np.asarray(found.fetchnumpy()["key"], np.int64)
 
 
+def matching_keys_after(cursor: Cursor, predicate: Predicate, after: int, limit: int) -> list[int]:
+    """Keys above `after` of the documents that satisfy `predicate`, ascending, at most `limit`."""
+    found = cursor.execute(
+        f"SELECT key FROM {_matching(predicate)} AND key > ? ORDER BY key LIMIT ?",  # noqa: S608
+        [*predicate.params, after, limit],
+    )
+    return [key for (key,) in found.fetchall()]
+
+
 def matching_ids(cursor: Cursor, predicate: Predicate, ids: Sequence[str]) -> set[str]:
     """Those of `ids` whose document satisfies `predicate`."""
     found = cursor.execute(

@@ -84,6 +84,34 @@ def scan_documents(cursor: Cursor, *, batch: int = 1000) -> Iterator[list[Docume
         after = rows[-1][1]
 
 
+def keys_after(cursor: Cursor, after: int, limit: int) -> list[int]:
+    """Keys above `after`, ascending: the order of upload."""
+    found = cursor.execute("SELECT key FROM documents WHERE key > $1 ORDER BY key LIMIT $2", [after, limit])
+    return [key for (key,) in found.fetchall()]
+
+
+def first_documents(cursor: Cursor, keys: Sequence[int], most_bytes: int) -> list[DocumentRow]:
+    """The documents of the first `keys`: as many as fit into `most_bytes`, and one at least.
+
+    Args:
+        keys: ascending.
+    """
+    if not keys:
+        return []
+    held = "key BETWEEN $1 AND $2 AND key IN (SELECT unnest($3::BIGINT[]))"
+    asked = [keys[0], keys[-1], list(keys)]
+    sizes = cursor.execute(f"SELECT key, strlen(body) FROM documents WHERE {held} ORDER BY key", asked).fetchall()  # noqa: S608
+    last, total = keys[0], 0
+    for key, size in sizes:
+        total += size
+        if total > most_bytes and key != keys[0]:
+            break
+        last = key
+    asked[1] = last
+    rows = cursor.execute(f"SELECT id, key, root_id, body FROM documents WHERE {held} ORDER BY key", asked)  # noqa: S608
+    return [DocumentRow(*row) for row in rows.fetchall()]
+
+
 def decode_body(body: str | bytes) -> dict[str, JsonValue]:
     """The document of a stored body."""
     return _DECODER.decode(body)

@@ -1,4 +1,4 @@
-"""Ties tests to the rows of the decisions: the id of such a test is its row, and every row must have one."""
+"""Ties tests to the rows of the contract and the interface: the id of a test is its row; every row must have one."""
 
 from __future__ import annotations
 

@@ -162,10 +162,10 @@ def test_searches_at_once_are_limited_by_key_and_in_all(live: Live) -> None:
 
 @row(
     "Search and sessions: Clarifications",
-    "service.md Search response (session): clarification_needed",
-    "service.md Clarification: question",
-    "service.md Clarification: options",
-    "service.md States and transitions: clarification_needed",
+    "Interface: Search response (session): clarification_needed",
+    "Interface: Clarification: question",
+    "Interface: Clarification: options",
+    "Interface: States and transitions: clarification_needed",
 )
 def test_a_search_asks_back_only_where_it_may(live: Live) -> None:
     live.model.replies = {

@@ -218,7 +218,7 @@ def test_browsers_may_call_from_the_origins_that_are_named(measured: Api, api: A
     assert preflight.status_code == 204
     assert preflight.headers["Access-Control-Allow-Origin"] == "https://app.example.com"
     assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
-    assert "Authorization" in preflight.headers["Access-Control-Allow-Headers"]
+    assert "authorization" in preflight.headers["Access-Control-Allow-Headers"]
     answer = measured.get("/v1/namespaces", headers=origin)
     assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example.com"
     assert "Origin" in answer.headers["Vary"]

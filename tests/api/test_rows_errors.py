@@ -191,6 +191,7 @@ def test_every_code_of_the_table_is_met_in_the_tests() -> None:
         "invalid_filter",
         # Only faults inside and models that are gone lead to these: see tests/unit/api and tests/faults.
         "internal_error",
+        "storage_error",
         "model_unavailable",
     }
     assert set(STATUS) == {case[3] for case in BAD} | elsewhere
@@ -198,7 +199,8 @@ def test_every_code_of_the_table_is_met_in_the_tests() -> None:
 
 @row("Errors: unknown fields")
 def test_unknown_fields_at_the_top_are_ignored(api: Api, articles: str, fresh: str) -> None:
-    assert api.search(articles, unheard={"of": 1}).status_code == 200
+    answer = api.search(articles, unheard={"of": 1})
+    assert (answer.status_code, answer.headers["X-Quarry-Ignored"]) == (200, "unheard")
     body = {"documents": [{"id": "a"}], "unheard": [1]}
     assert api.post(f"/v1/namespaces/{fresh}/documents", json=body).json() == {"documents_upserted": 1}
 

@@ -71,7 +71,7 @@ def test_a_response_has_exactly_its_six_fields(api: Api, articles: str) -> None:
         assert sorted(result) == ["excerpts", "finding", "id"]
 
 
-@row("Search and sessions: `failed`", "service.md Events: error")
+@row("Search and sessions: `failed`", "Interface: Events: error")
 def test_a_search_that_cannot_finish_has_failed() -> None:
     with ThreadServer(soft_seconds=0.0, hard_seconds=0.0) as server, Api(server.url) as api:
         api.upload("n", *ARTICLES)

@@ -165,15 +165,15 @@ SHOWN: list[tuple[str, Callable[[Seen], bool]]] = [
 
 
 @pytest.mark.parametrize(
-    ("row", "holds"), [pytest.param(f"service.md {name}", check, id=name) for name, check in SHOWN], indirect=["row"]
+    ("row", "holds"), [pytest.param(f"Interface: {name}", check, id=name) for name, check in SHOWN], indirect=["row"]
 )
 def test_a_client_meets_what_the_specification_shows(seen: Seen, row: str, holds: Callable[[Seen], bool]) -> None:
     assert holds(seen)
 
 
 @row(
-    "service.md Endpoints: POST /v1/namespaces/{namespace}/documents",
-    "service.md Endpoints: DELETE /v1/namespaces/{namespace}/documents",
+    "Interface: Endpoints: POST /v1/namespaces/{namespace}/documents",
+    "Interface: Endpoints: DELETE /v1/namespaces/{namespace}/documents",
 )
 def test_documents_are_stored_replaced_and_deleted(api: Api, fresh: str) -> None:
     url = f"/v1/namespaces/{fresh}/documents"
@@ -186,9 +186,9 @@ def test_documents_are_stored_replaced_and_deleted(api: Api, fresh: str) -> None
 
 
 @row(
-    "service.md Limits: Namespace name length",
-    "service.md Limits: Namespace name characters",
-    "service.md Limits: Document id",
+    "Interface: Limits: Namespace name length",
+    "Interface: Limits: Namespace name characters",
+    "Interface: Limits: Document id",
 )
 def test_names_and_ids_at_their_limits_are_taken_and_beyond_them_refused(api: Api) -> None:
     name = "Az09-_." + "x" * 121

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.backend.protocol import Backend, Legs, LegsQuery, LexicalTerms, Maintenance, NamespaceSpec
-from engine.errors import StorageError
+from engine.errors import InvalidRequest, StorageError
 from engine.filters.check import CheckedFilter, parse_filter
 from engine.filters.evaluate import matches
 from engine.ingest.derive import derive
@@ -130,6 +130,16 @@ def found(backend: Backend, candidates: Candidates, namespace: int = 1) -> list[
 
 def scanned(backend: Backend, namespace: int = 1) -> list[dict[str, Any]]:
     return [held.body for batch in backend.scan(namespace) for held in batch]
+
+
+def in_pages(backend: Backend, where: dict[str, Any] | None, limit: int) -> Iterator[list[str]]:
+    """Ids of each page."""
+    checked = None if where is None else checked_filter(where)
+    page = backend.page(1, where=checked, limit=limit)
+    yield ids(of=page.documents)
+    while page.next_cursor is not None:
+        page = backend.page(1, where=checked, limit=limit, cursor=page.next_cursor)
+        yield ids(of=page.documents)
 
 
 def ids(*, of: Sequence[Any]) -> list[str]:
@@ -268,6 +278,30 @@ class BackendContract:
         assert max(len(batch) for batch in batches) <= 7
         expected = [*CORPUS[:4], *CORPUS[5:], CORPUS[4]]
         assert [held.body for batch in batches for held in batch] == expected
+
+    @pytest.mark.parametrize("where", [None, *FILTERS])
+    def test_pages_give_every_document_that_matches_once_in_the_order_of_upload(
+        self, filled: Backend, where: dict[str, Any] | None
+    ) -> None:
+        pages = list(in_pages(filled, where, limit=7))
+        assert [d for page in pages for d in page] == (meant(where) if where else [d["id"] for d in CORPUS])
+        assert {len(page) for page in pages[:-1]} <= {7}
+
+    def test_pages_keep_their_place_while_documents_come_and_go(self, filled: Backend) -> None:
+        pages = in_pages(filled, None, limit=10)
+        seen = next(pages)
+        filled.delete(1, ids=["d3", "d9", "d10", "d25"])
+        store(filled, [{"id": "d5", "body": "anew"}, {"id": "new", "body": "rope"}])
+        rest = [document for page in pages for document in page]
+        assert seen == [f"d{n}" for n in range(10)]
+        assert rest == [*(f"d{n}" for n in range(11, COUNT) if n != 25), "d5", "new"]
+
+    def test_a_place_that_no_page_gave_is_refused(self, filled: Backend) -> None:
+        following = filled.page(1, limit=1).next_cursor
+        assert following is not None
+        for cursor in ("", "x", "%%", "\ud800", following + "=", following[:-1], following + "A"):
+            with pytest.raises(InvalidRequest):
+                filled.page(1, cursor=cursor)
 
     def test_a_scan_sees_the_state_as_of_its_start_while_writes_go_on(self, filled: Backend) -> None:
         batches = filled.scan(1, batch=10)

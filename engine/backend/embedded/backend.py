@@ -15,11 +15,13 @@ from engine.backend.embedded.folders import REINDEXED, beside, recover_folders, 
 from engine.backend.embedded.housekeeping import Housekeeping, tidy
 from engine.backend.embedded.legs import run_legs
 from engine.backend.embedded.opening import create_store, open_store
+from engine.backend.embedded.paging import read_page
 from engine.backend.embedded.pool import StorePool
 from engine.backend.embedded.store import NamespaceStore
 from engine.backend.embedded.verify import verify
 from engine.backend.protocol import (
     Capabilities,
+    DocumentPage,
     DocumentWrite,
     Legs,
     LegsQuery,
@@ -192,6 +194,12 @@ class EmbeddedBackend:
         with self._pool.use(namespace) as store, store.database.snapshot() as cursor:
             for rows in documents_table.scan_documents(cursor, batch=batch):
                 yield [StoredDocument(row.id, documents_table.decode_body(row.body)) for row in rows]
+
+    def page(
+        self, namespace: int, *, where: CheckedFilter | None = None, limit: int = 100, cursor: str | None = None
+    ) -> DocumentPage:
+        with self._pool.use(namespace) as store:
+            return read_page(store, where, limit, cursor)
 
     def values(
         self, namespace: int, attribute: str, *, where: CheckedFilter | None = None, limit: int = 10_000

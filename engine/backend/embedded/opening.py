@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from pathlib import Path
 
@@ -28,6 +29,8 @@ from engine.vector.index import VectorIndex
 
 DIMENSION_PROPERTY = "dimension"
 EMBEDDER_PROPERTY = "embedder"
+EPOCH_PROPERTY = "epoch"
+"""Another text for each database that a namespace has had: keys of documents mean nothing in the next one."""
 
 
 def open_store(folder: Path, settings: EngineSettings) -> NamespaceStore:
@@ -93,6 +96,7 @@ def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings) ->
         with database.transaction() as cursor:
             write_property(cursor, DIMENSION_PROPERTY, str(spec.dimension))
             write_property(cursor, EMBEDDER_PROPERTY, spec.embedder)
+            write_property(cursor, EPOCH_PROPERTY, secrets.token_hex(4))
     finally:
         database.close()
     building.rename(folder)

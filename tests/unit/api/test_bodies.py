@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.bodies import decode_body
+from api.bodies import BodyDecoder
 from api.schemas.documents import UploadBody
 from api.schemas.errors import ApiError
 from api.schemas.search import SearchBody
 
-SEARCHES = msgspec.json.Decoder(SearchBody)
-UPLOADS = msgspec.json.Decoder(UploadBody)
+SEARCHES = BodyDecoder(SearchBody)
+UPLOADS = BodyDecoder(UploadBody)
 
 
-def refusal_of(decoder: msgspec.json.Decoder, body: bytes) -> str:
+def refusal_of(decoder: BodyDecoder[Any], body: bytes) -> str:
     try:
-        decode_body(decoder, body)
+        decoder.decode(body)
     except ApiError as error:
         return error.code
     return ""
@@ -48,6 +49,36 @@ def test_depth_never_breaks_anything(depth: int, opening: bytes, closing: bytes)
 )
 def test_a_refusal_names_the_place_and_what_was_expected(body: bytes, path: str, words: str) -> None:
     with pytest.raises(ApiError) as refused:
-        decode_body(SEARCHES, body)
+        SEARCHES.decode(body)
     assert words in refused.value.message
     assert [detail.path for detail in refused.value.details] == ([path] if path else [])
+
+
+@pytest.mark.parametrize(
+    ("field", "meant"),
+    [
+        ("filter", "filters"),
+        ("Filters", "filters"),
+        ("fitlers", "filters"),
+        ("objetcive", "objective"),
+        ("streams", "stream"),
+    ],
+)
+def test_a_field_that_is_nearly_a_known_one_is_refused(field: str, meant: str) -> None:
+    body = f'{{"objective":"x","context":"x","unheard":1,"{field}":null}}'.encode()
+    with pytest.raises(ApiError, match=f"did you mean `{meant}`") as refused:
+        SEARCHES.decode(body)
+    assert refused.value.code == "invalid_request"
+    assert [detail.path for detail in refused.value.details] == [field]
+
+
+def test_a_field_that_is_none_of_ours_is_ignored_but_what_else_is_wrong_is_not() -> None:
+    assert SEARCHES.decode(b'{"objective":"x","context":"y","unheard":{"objective":3}}').context == "y"
+    for body, code in (
+        (b'{"unheard":1,"objective":"x"}', "invalid_request"),
+        (b'{"unheard":1,"objective":"x","context":"x"', "invalid_json"),
+        (b'{"unheard":1,"objective":"x","context":"\xff"}', "invalid_json"),
+        (b'{"\xff":1,"objective":"x","context":"x"}', "invalid_json"),
+        (b'{"unheard":' + b"[" * 50_000 + b"]" * 50_000 + b',"objective":"x","context":"x"}', "invalid_json"),
+    ):
+        assert refusal_of(SEARCHES, body) == code

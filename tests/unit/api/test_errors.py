@@ -38,23 +38,23 @@ def test_the_most_specific_ancestor_decides() -> None:
         code = "of_its_own_kind"
 
     assert public_code(Rarer) == "filter_type_mismatch"
-    assert public_code(OfItsOwnKind) == "internal_error"
+    assert public_code(OfItsOwnKind) == "storage_error"
     assert all(issubclass(kind, engine.QuarryError) for kind in PUBLIC)
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "code", "status"),
     [
-        RuntimeError("SELECT secret FROM /srv/data"),
-        engine.StorageError("/srv/data is broken"),
-        engine.CorruptData("/srv/data/catalog.duckdb"),
-        engine.ReindexRequired("was embedded by another"),
-        KeyError("secret"),
+        (RuntimeError("SELECT secret FROM /srv/data"), "internal_error", 500),
+        (engine.StorageError("/srv/data is broken"), "storage_error", 503),
+        (engine.CorruptData("/srv/data/catalog.duckdb"), "storage_error", 503),
+        (engine.ReindexRequired("was embedded by another"), "internal_error", 500),
+        (KeyError("secret"), "internal_error", 500),
     ],
 )
-def test_what_went_wrong_inside_stays_inside(error: Exception) -> None:
+def test_what_went_wrong_inside_stays_inside(error: Exception, code: str, status: int) -> None:
     answer = rendered(error, "req_12345678")
-    assert (answer.code, answer.status) == ("internal_error", 500)
+    assert (answer.code, answer.status) == (code, status)
     for leak in (b"secret", b"srv", b"SELECT", b"embedded", b"Error"):
         assert leak not in answer.body
     assert msgspec.json.decode(answer.body)["error"]["details"] == []
@@ -92,6 +92,6 @@ def test_details_and_headers_are_kept() -> None:
 def test_a_failure_of_a_search_speaks_in_public_codes() -> None:
     assert public_failure("model_refused", "It declined.", "r").code == "model_unavailable"
     hidden = public_failure("corrupt_data", "/srv/data", "r")
-    assert hidden.code == "internal_error"
+    assert hidden.code == "storage_error"
     assert "srv" not in hidden.message
     assert public_failure("never heard of", "x", "r").code == "internal_error"
