@@ -45,13 +45,14 @@ from engine.errors import (
     UnknownAttribute,
     UnsupportedFormat,
 )
-from engine.facade import DocumentPage, Engine, open
+from engine.facade import Engine, open
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.hits import Hit
 from engine.model.namespace import DEFAULT_COMPANY, ApiKey, Namespace, NamespaceStats, Scope, StorageTotals
 from engine.model.observer import Observer
 from engine.model.schema import Attribute, AttributeType, Definition, Schema
 from engine.model.search import Clarification, Failure, Result, SearchRequest, SearchResponse
+from engine.reading import DocumentPage
 from engine.settings import (
     BudgetSettings,
     EngineSettings,
