@@ -62,6 +62,7 @@ from engine.settings import (
     VectorSettings,
 )
 from engine.storage.keys import KeyStore
+from engine.storage.parquet import parquet_rows
 
 __all__ = [
     "DEFAULT_COMPANY",
@@ -135,4 +136,5 @@ __all__ = [
     "UnsupportedFormat",
     "VectorSettings",
     "open",
+    "parquet_rows",
 ]

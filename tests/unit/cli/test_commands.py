@@ -140,15 +140,6 @@ def test_piped_answers_are_not_wrapped(notes: Path) -> None:
     assert "The ferry to Ness sails at nine and at five." in done.stdout
 
 
-def test_a_bad_document_is_named_by_file_and_line(tmp_path: Path) -> None:
-    file = tmp_path / "bad.jsonl"
-    file.write_text('{"id": "1"}\n{"id": 2}\n')
-    done = quarry("ingest", "notes", str(file), data=tmp_path / "data")
-    assert done.returncode == 1
-    assert "bad.jsonl:2" in done.stderr
-    assert quarry("namespaces", "--json", data=tmp_path / "data").stdout.strip() == "[]"
-
-
 def test_keys_are_made_shown_once_listed_and_revoked(tmp_path: Path) -> None:
     raw = quarry("keys", "create", "laptop", "--scope", "search", data=tmp_path).stdout.strip()
     (held,) = json.loads(quarry("keys", "list", "--json", data=tmp_path).stdout)
