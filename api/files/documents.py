@@ -23,7 +23,6 @@ _NUMBER = {"type": "int", "is_filterable": True}
 
 FILE_SCHEMA: Mapping[str, Mapping[str, Any]] = {
     "path": _FILTERED_TEXT,
-    "kind": _FILTERED_TEXT,
     "author": {"type": "string", "is_filterable": True},
     "from": {"type": "string", "is_filterable": True},
     "to": {"type": "[]string", "is_filterable": True},
@@ -60,24 +59,26 @@ def document_id(name: str) -> str:
     return f"{digest}-{name[-(MAX_ID - _DIGEST - 1) :]}"
 
 
-def part_documents(name: str, kind: str, parts: Iterator[Part]) -> Iterator[tuple[str, dict[str, Any]]]:
+def part_documents(name: str, parts: Iterator[Part], *, have_root: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
     """Documents of a file that people read, each with its anchor; the first is the root that the others name.
 
-    The root carries the file's name as its id, the others the name and their anchor. Messages of a mailbox have
-    nothing in common but the box, so each is a document of its own.
+    The root carries the file's name as its id, the others the name and their anchor.
+
+    Args:
+        have_root: False for parts with nothing in common but the file, such as the messages of a mailbox.
     """
     root: str | None = None
     for part in parts:
         for number, body in enumerate(_cut(part.body), 1):
             anchor = part.anchor if number == 1 else f"{part.anchor}~{number}"
-            is_alone = root is None and kind != "mailbox"
-            made = document_id(name if is_alone else f"{name}#{anchor}")
-            document: dict[str, Any] = {"id": made, **part.attributes, "path": name, "kind": kind}
+            is_root = have_root and root is None
+            made = document_id(name if is_root else f"{name}#{anchor}")
+            document: dict[str, Any] = {"id": made, **part.attributes, "path": name}
             if number > 1:
                 document["part"] = number
             if root is not None:
                 document["root_document_id"] = root
-            elif kind != "mailbox":
+            elif is_root:
                 root = made
             yield anchor, document | {"body": body}
 

@@ -18,7 +18,7 @@ MAX_FRONT_MATTER = 2**16
 _MAX_DEPTH = 8
 _YAML = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE | re.DOTALL)
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*$\n?", re.MULTILINE | re.DOTALL)
-_RESERVED = frozenset({"id", "body", "path", "kind", "root_document_id"})
+_RESERVED = frozenset({"id", "body", "path", "root_document_id"})
 
 
 def split_front_matter(text: str, note: Callable[[str], None]) -> tuple[dict[str, Any], str]:

@@ -156,7 +156,7 @@ class Ingestion:
                 elif isinstance(piece, Refusal):
                     self._refuse(piece, progress, found)
 
-        for anchor, document in part_documents(progress.name, found.kind.name, readable()):
+        for anchor, document in part_documents(progress.name, readable(), have_root=found.kind.name != "mailbox"):
             place = f"{found.name}#{anchor}" if anchor else found.name
             yield Waiting(renamed(document, self._plan.names), place, progress, is_part=True)
 

@@ -25,7 +25,7 @@ than it says, and each refusal checks its batch anew."""
 
 _PATH = re.compile(r"documents\[(\d+)\](?:\.(.*))?", re.DOTALL)
 _DELETED_AT_ONCE = 10_000
-_OURS = frozenset({"id", "body", "path", "kind", "root_document_id"})
+_OURS = frozenset({"id", "body", "path", "root_document_id"})
 
 
 class FileProgress(msgspec.Struct, eq=False):

@@ -270,7 +270,7 @@ def test_a_header_with_one_name_twice_is_refused() -> None:
 
 def test_long_texts_are_cut_without_losing_a_character() -> None:
     body = "word word word.\n\n" * (MAX_BODY // 8)
-    documents = [d for _, d in part_documents("a.txt", "text", iter([Part(anchor="", body=body)]))]
+    documents = [d for _, d in part_documents("a.txt", iter([Part(anchor="", body=body)]))]
     assert "".join(d["body"] for d in documents) == body
     assert [d.get("part") for d in documents] == [None, 2, 3]
     assert [d["id"] for d in documents] == ["a.txt", "a.txt#~2", "a.txt#~3"]

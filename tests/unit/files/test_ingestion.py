@@ -138,12 +138,14 @@ def test_a_folder_of_thirty_kinds_is_stored_and_found(notes: Notes) -> None:
         "title": "a",
         "page": 2,
         "path": "a.pdf",
-        "kind": "pdf",
         "root_document_id": "a.pdf",
         "body": "Page two.",
     }
     assert notes.get("a.md#ferry")["heading"] == "Harbour › Ferry"
-    assert notes.quarry.retrieve(notes.name, "page two", filters={"page": 2, "kind": "pdf"})[0].text == "Page two."
+    assert (
+        notes.quarry.retrieve(notes.name, "page two", filters={"page": 2, "path": {"$glob": "*.pdf"}})[0].text
+        == "Page two."
+    )
     again = notes.ingest()
     assert (again.documents, again.unchanged) == (0, len(THIRTY) + 1)
 
@@ -422,13 +424,13 @@ def test_front_matter_that_does_not_fit_costs_the_attribute_not_the_text(notes: 
     notes.put("a.md", "---\ndate: 2024-05-01\nstars: 4\n---\nA.\n")
     notes.put("b.md", "---\ndate: some day\nstars: many\n---\nB.\n")
     report = notes.ingest()
-    assert notes.get("b.md") == {"id": "b.md", "title": "b", "path": "b.md", "kind": "markdown", "body": "B."}
+    assert notes.get("b.md") == {"id": "b.md", "title": "b", "path": "b.md", "body": "B."}
     assert len(report.notes) == 2
     assert "attribute left out" in report.notes[0]
 
 
 def test_files_join_a_namespace_whose_attributes_have_other_types(notes: Notes) -> None:
-    notes.quarry.upsert(notes.name, [{"id": "1", "page": "one", "kind": "hand"}])
+    notes.quarry.upsert(notes.name, [{"id": "1", "page": "one"}])
     notes.put("a.pdf", made.pdf("Text."))
     report = notes.ingest()
     assert reasons(report) == {}
