@@ -48,6 +48,11 @@ class BoundRetrieval:
             self._namespace.id, RetrievalQuery(text=query.text, k=k, where=where, mode=query.mode)
         )
 
+    def titled(self, text: str, k: int) -> Ranked:
+        return self._retriever.run(
+            self._namespace.id, RetrievalQuery(text=text, k=k, where=self._where, mode="headers")
+        )
+
     def documents(self, ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
         return {found.id: found.body for found in self._backend.get(self._namespace.id, ids)} if ids else {}
 

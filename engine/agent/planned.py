@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from engine.agent.gathering import Gathering, distinct
+from engine.agent.hops import with_links
 from engine.agent.loop import QUERY_K
 from engine.agent.ports import Retrieval
 from engine.agent.relevance import Relevance
@@ -27,14 +28,14 @@ ADDED_COVERAGE = 0.25
 def planned(text: str, retrieval: Retrieval, plan_of: Callable[[Question, Corpus], Plan], k: int) -> Ranked:
     """The best `k` passages in the order in which they are read; scores never increase.
 
-    Where nothing narrows, the ranking of the whole question stays as it is, and a part adds only what the whole left
-    out: with the same words and no filter, a part knows less than the whole does.
+    Where nothing narrows, the ranking of the whole question stays as it is but for what its best passages name, and a
+    part adds only what the whole left out: with the same words and no filter, a part knows less than the whole does.
     """
     question = Question(SearchRequest(objective=text, context=text))
     plan = plan_of(question, retrieval.corpus())
     queries = distinct(plan.queries)
     if not any(query.narrowing for query in queries):
-        return _led_by_whole(queries, plan, retrieval, k)
+        return _led_by_whole(text, queries, plan, retrieval, k)
     gathering = Gathering()
     for query in queries:
         gathering.add(query, retrieval.retrieve(query, max(QUERY_K, k)))
@@ -44,10 +45,10 @@ def planned(text: str, retrieval: Retrieval, plan_of: Callable[[Question, Corpus
     return _unscored(tuple(g.passage for g in chosen), scores, frozenset(gathering.scanned))
 
 
-def _led_by_whole(queries: Sequence[PlannedQuery], plan: Plan, retrieval: Retrieval, k: int) -> Ranked:
+def _led_by_whole(text: str, queries: Sequence[PlannedQuery], plan: Plan, retrieval: Retrieval, k: int) -> Ranked:
     if not queries:
         return Ranked.empty()
-    whole = retrieval.retrieve(queries[0], k)
+    whole = with_links(text, retrieval.retrieve(queries[0], k), retrieval.titled, k)
     parts = [query for query in queries[1:] if query.sub_question >= 0]
     if not parts or len(whole.passages) == 0:
         return whole

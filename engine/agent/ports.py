@@ -21,6 +21,10 @@ class Retrieval(Protocol):
         """
         ...
 
+    def titled(self, text: str, k: int) -> Ranked:
+        """The best `k` passages by what their headers share with `text`: of documents that it may name."""
+        ...
+
     def documents(self, ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
         """Bodies of those that are live now and satisfy the caller's filter."""
         ...

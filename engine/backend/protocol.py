@@ -65,10 +65,12 @@ class LexicalTerms(msgspec.Struct, frozen=True):
     Attributes:
         text: the user's words; the index analyses them as it analysed the passages.
         header_weight: factor on matches in the header alone, beside those in header and body together.
+        headers_only: candidates are those whose header shares terms with `text`, by the BM25 of headers alone.
     """
 
     text: str
     header_weight: float = 0.2
+    headers_only: bool = False
 
 
 class LegsQuery(msgspec.Struct, frozen=True):

@@ -26,6 +26,10 @@ COMMON_STOP_SHARE = 0.1
 """The share of passages that makes a term common, and one that makes a function word common."""
 HEADER_WEIGHT = 0.2
 """On top of the header's words in the body field."""
+MAX_NAMING_TERMS = 96
+"""Distinct terms of a text that headers are looked up for: those of some three paragraphs less what is common."""
+COMMON_HEADERS = 50
+"""A term of at most so many headers may name one of them, however few passages there are."""
 MAX_PREFIXED = 32
 """Terms that a single character of an unspaced script stands for, the most frequent first."""
 MAIN_SHARE = 0.1
@@ -153,6 +157,26 @@ class LexicalReader:
             if not clauses:
                 return Candidates.empty()
             union = native.any_of(clauses)
+            return self._best(union, k) if allowed is None else self._best_allowed(union, k, allowed)
+
+    def search_headers(self, text: str, k: int, *, allowed: Labels | None = None) -> Candidates:
+        """The best `k` of `allowed` (all, if None) by the BM25 of their headers alone: those that `text` may name.
+
+        Only the `MAX_NAMING_TERMS` terms of `text` that fewest headers hold are looked for. `allowed` and errors are as
+        in `search_terms`.
+        """
+        if k < 0:
+            raise ValueError(f"k must be >= 0, got {k}")
+        if k == 0 or self.num_passages == 0 or (allowed is not None and len(allowed) == 0):
+            return Candidates.empty()
+        common = max(COMMON_HEADERS, COMMON_SHARE * self.num_passages)
+        with translated("search"):
+            terms = {term for word in query_words(text, self._readings(text)) for term in word}
+            counts = {term: self._searcher.doc_freq(HEADER, term) for term in terms}
+            held = sorted((count, term) for term, count in counts.items() if 0 < count <= common)
+            if not held:
+                return Candidates.empty()
+            union = native.any_of([native.term_query(HEADER, term, 1.0) for _, term in held[:MAX_NAMING_TERMS]])
             return self._best(union, k) if allowed is None else self._best_allowed(union, k, allowed)
 
     def _selective(self, terms: QueryTerms) -> list[tuple[str, float]]:

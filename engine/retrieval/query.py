@@ -12,7 +12,8 @@ from engine.filters.check import CheckedFilter
 from engine.model.document import Passage
 from engine.model.hits import Hit, Scores
 
-LegMode = Literal["hybrid", "lexical", "vector"]
+LegMode = Literal["hybrid", "lexical", "vector", "headers"]
+"""``headers`` looks for documents that the text names: those whose header shares terms with it."""
 
 
 class RetrievalQuery(msgspec.Struct, frozen=True, kw_only=True):

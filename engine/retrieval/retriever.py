@@ -37,11 +37,11 @@ class Retriever:
     def run(self, namespace: int, query: RetrievalQuery) -> Ranked:
         """The best `query.k` passages, all live when they were read."""
         vector = None
-        if query.mode != "lexical":
+        if query.mode in ("hybrid", "vector"):
             with timed(self._observer, "embed"):
                 vector = self._vector(namespace, query.text)
         legs_query = LegsQuery(
-            lexical=None if query.mode == "vector" else LexicalTerms(query.text),
+            lexical=None if query.mode == "vector" else LexicalTerms(query.text, headers_only=query.mode == "headers"),
             vector=vector,
             where=query.where,
             k=max(LEG_K, 2 * query.k) if query.mode == "hybrid" else query.k,

@@ -57,10 +57,13 @@ def _search(snapshot: Snapshot, query: LegsQuery, allowed: Labels | None, took_s
     terms = QueryTerms.empty()
     if query.lexical is not None:
         begin = perf_counter()
-        terms = snapshot.lexical.terms(query.lexical.text)
-        lexical = snapshot.lexical.search_terms(
-            terms, query.k, header_weight=query.lexical.header_weight, allowed=allowed
-        )
+        if query.lexical.headers_only:
+            lexical = snapshot.lexical.search_headers(query.lexical.text, query.k, allowed=allowed)
+        else:
+            terms = snapshot.lexical.terms(query.lexical.text)
+            lexical = snapshot.lexical.search_terms(
+                terms, query.k, header_weight=query.lexical.header_weight, allowed=allowed
+            )
         took_s["lexical"] = perf_counter() - begin
     if query.vector is not None:
         begin = perf_counter()

@@ -36,6 +36,15 @@ def test_the_passage_with_more_of_the_rare_words_comes_first(index: LexicalIndex
     assert labels(index, "closed by storms at noon")[0] == 2
 
 
+def test_a_text_finds_the_headers_that_share_its_words_and_nothing_by_bodies(index: LexicalIndex) -> None:
+    reader = index.reader()
+    found = reader.search_headers("Storms kept the ferry in; no timetable held in this weather.", 10)
+    assert found.labels.tolist() == [3, 2]
+    assert reader.search_headers("storms", 10).labels.tolist() == []
+    assert reader.search_headers("ferry weather", 10, allowed=np.asarray([2, 4])).labels.tolist() == [2]
+    assert reader.search_headers("ferry", 0).labels.tolist() == []
+
+
 def test_a_higher_header_weight_prefers_headers(index: LexicalIndex) -> None:
     low = index.reader().search(LexicalQuery("ferry", header_weight=0.0), 10)
     high = index.reader().search(LexicalQuery("ferry", header_weight=5.0), 10)

@@ -1,0 +1,121 @@
+"""Documents that the best passages name, through the engine: the second place of a question in two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import engine
+from benchmarks.encyclopaedia import Encyclopaedia
+from engine import Engine
+from engine.agent.hops import Link, spread
+from engine.model.document import Passage
+from engine.retrieval.query import Ranked
+
+SCHEMA = {
+    "title": {"type": "string", "is_searchable": True},
+    "body": {"type": "string", "is_searchable": True},
+    "shelf": {"type": "string", "is_filterable": True},
+}
+PAPERS = [
+    (
+        "film",
+        "The Paper Orchard",
+        "The Paper Orchard is a 1931 drama film directed by Ada Quill and starring Bo Marsh.",
+    ),
+    ("ada", "Ada Quill", "Ada Quill grew up in Wexmouth. She learnt to paint before she came to the theatre."),
+    ("bo", "Bo Marsh", "Bo Marsh sang in a choir and kept bees."),
+    ("marsh", "Marsh", "A marsh is wet land with reeds."),
+    ("shop", "Orchard", "A shop for stationery and pens. Its founder is Lu Tann."),
+    ("lu", "Lu Tann", "Lu Tann was a grocer in Dunmere."),
+    ("fr", "Анна Котова", "Анна Котова родилась в Твери."),
+    ("ru", "Тихая река", "Тихая река — роман Анны Котовой. Он вышел в 1931 году."),
+]
+
+
+def documents() -> list[dict[str, str]]:
+    made = [{"id": i, "title": title, "body": body, "shelf": "a"} for i, title, body in PAPERS]
+    # Others of the kind, so that a page is not found for want of anything else.
+    made += [
+        {
+            "id": f"other{n}",
+            "title": f"Film number {n}",
+            "body": f"Film {n} is a drama film about a director who was born in town {n} and grew up there.",
+            "shelf": "b",
+        }
+        for n in range(60)
+    ]
+    return made
+
+
+@pytest.fixture(scope="module")
+def quarry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with engine.open(tmp_path_factory.mktemp("hops"), agent="offline") as opened:
+        opened.upsert("films", documents(), SCHEMA)
+        yield opened
+
+
+def first(quarry: Engine, text: str, k: int = 4, mode: str = "planned", **filters: object) -> list[str]:
+    hits = quarry.retrieve("films", text, k=k, filters=filters or None, mode=mode)  # type: ignore[arg-type]
+    return [hit.document_id for hit in hits]
+
+
+def test_the_director_of_a_named_film_stands_behind_the_film(quarry: Engine) -> None:
+    question = "Where did the director of the film The Paper Orchard grow up?"
+    assert first(quarry, question)[:2] == ["film", "ada"]
+    assert "ada" not in first(quarry, question, mode="hybrid")
+
+
+def test_a_name_inside_a_longer_name_is_not_followed(quarry: Engine) -> None:
+    found = first(quarry, "Where did the director of the film The Paper Orchard grow up?", 6)
+    # "Bo Marsh" stands in the film's passage, the marsh does not.
+    assert "bo" in found
+    assert "marsh" not in found
+
+
+def test_an_inflected_name_is_followed(quarry: Engine) -> None:
+    assert "fr" in first(quarry, "Где родилась автор романа Тихая река?", 3)
+
+
+def test_what_a_passage_names_satisfies_the_filter_too(quarry: Engine) -> None:
+    question = "Where did the director of the film The Paper Orchard grow up?"
+    assert "ada" not in first(quarry, question, 50, shelf="b")
+
+
+def test_a_question_that_the_best_passage_holds_whole_keeps_its_ranking(quarry: Engine) -> None:
+    question = "Who sang in a choir and kept bees?"
+    assert first(quarry, question, 10) == first(quarry, question, 10, mode="hybrid")
+
+
+def test_most_evidence_of_an_encyclopaedia_is_among_the_first_eight(quarry: Engine) -> None:
+    made = Encyclopaedia("de")
+    quarry.upsert("wiki", made.documents(), {name: SCHEMA[name] for name in ("title", "body")})
+    questions = made.questions()[::10]
+
+    def share(mode: str) -> float:
+        found = 0
+        for asked in questions:
+            hits = quarry.retrieve("wiki", asked.text, k=16, mode=mode)  # type: ignore[arg-type]
+            ids = list(dict.fromkeys(hit.document_id for hit in hits))[:8]
+            found += asked.evidence <= set(ids)
+        return found / len(questions)
+
+    assert share("hybrid") < 0.6
+    assert share("planned") >= 0.8
+
+
+def passage(label: int) -> Passage:
+    return Passage(label=label, document_id=f"d{label}", attribute="body", start=0, end=1, text="x", header="")
+
+
+def test_what_is_linked_takes_the_place_of_its_strength_and_the_best_stays() -> None:
+    none = np.zeros(3, np.float32)
+    scores = np.asarray([2.0, 1.0, 0.5], np.float32)
+    ranked = Ranked(tuple(map(passage, (1, 2, 3))), scores, none, none, frozenset({"d1", "d2", "d3"}))
+    links = [Link(passage(9), "nine", passage(1), 0.6), Link(passage(3), "three", passage(1), 0.95)]
+    found = spread(ranked, links, 3)
+    assert [p.label for p in found.passages] == [1, 3, 9]
+    assert found.scores.tolist() == pytest.approx([2.0, 1.9, 1.2])
+    assert found.scanned == {"d1", "d2", "d3", "d9"}
