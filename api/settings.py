@@ -70,6 +70,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+class Effective(msgspec.Struct, frozen=True):
+    """A setting as it is in effect.
+
+    Attributes:
+        value: as a person would type it; ``(set)`` for a secret.
+        source: ``default``, ``environment`` or ``option``.
+    """
+
+    variable: str
+    value: str
+    source: Literal["default", "environment", "option"]
+
+
 class Setting(msgspec.Struct, frozen=True):
     """How one field of `Settings` is read from the environment.
 
@@ -86,9 +99,15 @@ class Setting(msgspec.Struct, frozen=True):
 
     def default(self) -> str:
         """The default as a reader would type it; empty for none."""
-        value = getattr(Settings(), self.field)
+        return self.shown(Settings())
+
+    def shown(self, settings: Settings) -> str:
+        """Its value in `settings` as a reader would type it; empty for none, ``(set)`` for a secret."""
+        value = getattr(settings, self.field)
         if value is None:
             return ""
+        if self.secret:
+            return "(set)"
         if isinstance(value, tuple):
             return ",".join(cast("tuple[str, ...]", value))
         if isinstance(value, float):
@@ -266,3 +285,16 @@ def from_environment(environment: Mapping[str, str] | None = None, **overrides: 
     if settings.soft_seconds > settings.hard_seconds:
         raise SettingsError("QUARRY_SOFT_SECONDS must not be larger than QUARRY_HARD_SECONDS.")
     return settings
+
+
+def in_effect(environment: Mapping[str, str] | None = None, **overrides: Any) -> list[Effective]:
+    """Every setting with its value and source, in the order of `SETTINGS`; otherwise as `from_environment`."""
+    settings = from_environment(environment, **overrides)
+    source = os.environ if environment is None else environment
+
+    def source_of(setting: Setting) -> Literal["default", "environment", "option"]:
+        if overrides.get(setting.field) is not None:
+            return "option"
+        return "environment" if source.get(setting.variable, "").strip() else "default"
+
+    return [Effective(s.variable, s.shown(settings), source_of(s)) for s in SETTINGS]

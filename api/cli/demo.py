@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import sys
 import tempfile
@@ -11,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.text import Text
 
 import engine
-from api.cli.output import messages, progress_bar, reports_errors
-from api.cli.search import ask, show
+from api.cli.answers import show, status
+from api.cli.output import console, messages, progress_bar, reports_errors
 from api.cli.stdlib_docs import SCHEMA, documents, module_names
+from api.cli.target import OpenedTarget
 from api.settings import from_environment
 
 NAMESPACE = "python-docs"
@@ -49,32 +48,36 @@ QUESTIONS: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
 def demo(data: Path | None) -> None:
     """Index the documentation of this Python's standard library and answer questions about it."""
     folder = data or Path(tempfile.mkdtemp(prefix="quarry-demo-"))
-    console = Console(highlight=False)
+    out = console()
     settings = from_environment(data=folder)
     try:
         with engine.open(folder, embedder=settings.embedder, settings=settings.engine_settings()) as quarry:
             begin = time.monotonic()
             count = index(quarry)
             seconds = time.monotonic() - begin
-            console.print(Text(f"Indexed {count:,} documents in {seconds:.1f} s.", style="bold"))
+            out.print(Text(f"Indexed {count:,} documents in {seconds:.1f} s.", style="bold"))
+            target = OpenedTarget(quarry)
             for objective, context, filters in QUESTIONS:
-                console.print()
-                console.rule(Text(objective, style="bold"), align="left")
+                out.print()
+                out.rule(Text(objective, style="bold"), align="left")
                 if filters:
-                    console.print(Text(f"filter: {filters}", style="dim"))
-                response = asyncio.run(ask(quarry, NAMESPACE, objective=objective, context=context, filters=filters))
-                show(response, console, most=SHOWN)
+                    out.print(Text(f"filter: {filters}", style="dim"))
+                request = engine.SearchRequest(
+                    objective=objective, context=context, filters=filters, include_attributes=True
+                )
+                response = target.search(NAMESPACE, request, status)
+                show(response, target.schema(NAMESPACE), out, most=SHOWN)
     finally:
         if data is None:
             shutil.rmtree(folder, ignore_errors=True)
-    console.print()
-    console.print(Text("Ask your own:", style="bold"))
+    out.print()
+    out.print(Text("Ask your own:", style="bold"))
     program = Path(sys.argv[0])
     keep = data or Path("quarry-data")
     if data is None:
-        console.print(Text(f"  {program} demo --data {keep}    # keeps the index"))
-    console.print(Text(f"  {program} search {NAMESPACE} 'How do I parse command line options?' --data {keep}"))
-    console.print(Text(f"  {program} ingest my-notes ~/notes && {program} search my-notes 'What did we decide?'"))
+        out.print(Text(f"  {program} demo --data {keep}    # keeps the index"))
+    out.print(Text(f"  {program} search {NAMESPACE} 'How do I parse command line options?' --data {keep}"))
+    out.print(Text(f"  {program} ingest my-notes ~/notes && {program} search my-notes 'What did we decide?'"))
 
 
 def index(quarry: engine.Engine) -> int:

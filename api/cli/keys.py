@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import click
+import msgspec
 
-from api.cli.opened import existing, opened
-from api.cli.options import company_option, data_option, json_option
+from api.cli.options import json_option, target_options
 from api.cli.output import messages, print_json, print_line, print_table, reports_errors
+from api.cli.target import Where, reached
+from engine import Scope
 
 
 @click.group()
 def keys() -> None:
-    """Make, list and revoke API keys. The server must not be running on the same data."""
+    """Make, list and revoke API keys. While a server runs on the data, ask it: --url."""
 
 
 @keys.command()
 @click.argument("name")
 @click.option("--scope", "scopes", multiple=True, type=click.Choice(["read", "search", "write", "admin"]))
 @click.option("--expires-days", type=click.IntRange(min=1), help="Days until the key expires; never when left out.")
-@data_option
-@company_option
+@target_options
 @json_option
 @reports_errors
 def create(
     name: str,
-    scopes: tuple[str, ...],
+    scopes: tuple[Scope, ...],
     expires_days: int | None,
-    data: Path | None,
-    company: str,
+    where: Where,
     as_json: bool,  # noqa: FBT001 - click passes flags by name
 ) -> None:
     """Make a key called NAME and print it, this once."""
     expires = None if expires_days is None else datetime.now(UTC) + timedelta(days=expires_days)
-    with opened(data, company) as quarry:
-        key, raw = quarry.keys.create(name, scopes or None, expires, "cli")
+    with reached(where, create=True) as target:
+        key, raw = target.create_key(name, scopes or None, expires)
     if as_json:
         print_json({"id": key.id, "name": key.name, "scopes": key.scopes, "raw_key": raw})
     else:
@@ -45,16 +44,15 @@ def create(
 
 
 @keys.command("list")
-@data_option
-@company_option
+@target_options
 @json_option
 @reports_errors
-def list_keys(data: Path | None, company: str, as_json: bool) -> None:  # noqa: FBT001
+def list_keys(where: Where, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
     """List the keys of a company, without their secrets."""
-    with existing(data, company) as quarry:
-        held = quarry.keys.list()
+    with reached(where) as target:
+        held = target.keys()
     if as_json:
-        print_json(held)
+        print_json(msgspec.to_builtins(held))
         return
     rows = [
         (
@@ -71,11 +69,10 @@ def list_keys(data: Path | None, company: str, as_json: bool) -> None:  # noqa: 
 
 @keys.command()
 @click.argument("key_id")
-@data_option
-@company_option
+@target_options
 @reports_errors
-def revoke(key_id: str, data: Path | None, company: str) -> None:
+def revoke(key_id: str, where: Where) -> None:
     """End a key at once."""
-    with existing(data, company) as quarry:
-        quarry.keys.revoke(key_id)
+    with reached(where) as target:
+        target.revoke_key(key_id)
     print_line(f"{key_id} revoked")

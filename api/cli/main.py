@@ -7,12 +7,15 @@ from typing import Any
 
 import click
 
+from api.cli.chat import chat
+from api.cli.completion import completion
+from api.cli.config import config
 from api.cli.demo import demo
-from api.cli.documents import delete, get, namespaces
+from api.cli.documents import delete, documents, export, get, namespaces, schema
 from api.cli.ingest import ingest
 from api.cli.keys import keys
 from api.cli.output import FAILED, INTERRUPTED
-from api.cli.search import search
+from api.cli.search import retrieve, search
 from api.cli.serve import serve
 from api.cli.upkeep import backup, check, reindex
 from api.settings import wants_debugging
@@ -48,5 +51,24 @@ def main() -> None:
     """Answers to questions about your own documents, with citations that can be checked."""
 
 
-for command in (serve, ingest, search, namespaces, get, delete, keys, check, reindex, backup, demo):
+for command in (
+    serve,
+    ingest,
+    search,
+    chat,
+    retrieve,
+    namespaces,
+    schema,
+    documents,
+    get,
+    delete,
+    export,
+    keys,
+    check,
+    reindex,
+    backup,
+    config,
+    completion,
+    demo,
+):
     main.add_command(command)

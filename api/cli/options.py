@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 import msgspec
+
+from api.cli.target import Where
+from engine import DEFAULT_COMPANY
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,12 +25,36 @@ def data_option(command: F) -> F:
 
 def company_option(command: F) -> F:
     """``--company NAME``: whose namespaces."""
-    return click.option("--company", default="default", show_default=True, help="Whose namespaces.")(command)
+    return click.option("--company", default=DEFAULT_COMPANY, show_default=True, help="Whose namespaces.")(command)
+
+
+def target_options(command: F) -> F:
+    """The options that name a data directory or a server; the command takes them as one parameter `where`."""
+
+    @wraps(command)
+    def run(
+        *args: Any, data: Path | None, company: str, url: str | None, server_key: str | None, **options: Any
+    ) -> object:
+        return command(*args, where=Where(data, company, url, server_key), **options)
+
+    for option in (
+        click.option("--key", "server_key", help="API key for --url; better in QUARRY_API_KEY."),
+        click.option("--url", help="Ask a server instead of a data directory, such as http://localhost:8000."),
+        company_option,
+        data_option,
+    ):
+        run = option(run)
+    return cast("F", run)
 
 
 def json_option(command: F) -> F:
     """``--json``: machine-readable output."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def filter_option(command: F) -> F:
+    """``--filter``: only documents that match."""
+    return click.option("--filter", "filters", type=JSON_OBJECT, help="Attribute filter as JSON, or @FILE.")(command)
 
 
 class JsonObject(click.ParamType[dict[str, Any]]):

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from api.cli.target import ServerError
 from api.files.ledger import LedgerError
 from api.settings import SettingsError
 from engine import QuarryError
@@ -107,7 +108,7 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return command(*args, **kwargs)
-        except (QuarryError, LedgerError, SettingsError) as error:
+        except (QuarryError, ServerError, LedgerError, SettingsError) as error:
             click.echo(f"quarry: {error}{_where(error)}", err=True)
             sys.exit(FAILED)
         except BrokenPipeError:

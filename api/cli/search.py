@@ -1,31 +1,30 @@
-"""``quarry search``: a question, answered on the terminal."""
+"""``quarry search`` and ``quarry retrieve``: an answer, or the passages that answers are made of."""
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
+import msgspec
 from rich.text import Text
 
-from api.cli.opened import existing
-from api.cli.options import JSON_OBJECT, company_option, data_option, json_option
-from api.cli.output import FAILED, console, messages, print_json, reports_errors
-from engine import Engine, SearchResponse, StatusEvent
+from api.cli.answers import answer_to, show, show_nearest, status
+from api.cli.options import filter_option, json_option, target_options
+from api.cli.output import FAILED, console, print_json, reports_errors
+from api.cli.target import Mode, Where, reached
+from engine import SearchRequest, SearchResponse
 
 
 @click.command()
 @click.argument("namespace")
 @click.argument("objective")
 @click.option("--context", help="Background of the question; the objective itself when left out.")
-@click.option("--filter", "filters", type=JSON_OBJECT, help="Attribute filter as JSON, or @FILE.")
+@filter_option
+@click.option("--all", "everything", is_flag=True, help="Show every source with its finding and all excerpts.")
 @click.option("--include-attributes", is_flag=True, help="Add each source document to the JSON output.")
 @click.option("--interactive", is_flag=True, help="Let the search ask back, and answer on the terminal.")
-@data_option
-@company_option
+@target_options
 @json_option
 @reports_errors
 def search(
@@ -33,85 +32,76 @@ def search(
     objective: str,
     context: str | None,
     filters: dict[str, Any] | None,
-    include_attributes: bool,  # noqa: FBT001 - click passes flags by name
+    everything: bool,  # noqa: FBT001 - click passes flags by name
+    include_attributes: bool,  # noqa: FBT001
     interactive: bool,  # noqa: FBT001
-    data: Path | None,
-    company: str,
+    where: Where,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Ask NAMESPACE for OBJECTIVE. Progress goes to stderr, the cited answer to stdout."""
-    with existing(data, company) as quarry:
-        response = asyncio.run(
-            ask(
-                quarry,
-                namespace,
-                objective=objective,
-                context=context or objective,
-                filters=filters,
-                include_attributes=include_attributes,
-                multiturn=interactive,
-            )
-        )
+    request = SearchRequest(
+        objective=objective,
+        context=context or objective,
+        filters=filters,
+        # Titles, dates and what stands around an excerpt come from the documents.
+        include_attributes=include_attributes or not as_json,
+        multiturn=interactive,
+    )
+    with reached(where) as target:
+        response = target.search(namespace, request, status)
         while interactive and response.clarification_needed is not None:
-            answer = _ask_back(response)
-            response = asyncio.run(_continue(quarry, namespace, response.session_id, answer))
-    if as_json:
-        print_json(response)
-    else:
-        show(response, console())
+            answer = answer_to(response.clarification_needed)
+            response = target.resume(namespace, response.session_id, answer, status)
+        if as_json:
+            print_json(response)
+        else:
+            out = console()
+            show(response, target.schema(namespace), out, everything=everything)
+            if is_not_found(response):
+                show_nearest(target, namespace, objective, filters, out)
     if response.status == "failed":
         sys.exit(FAILED)
 
 
-async def ask(quarry: Engine, namespace: str, **request: Any) -> SearchResponse:
-    """The last event of a search whose status messages go to stderr."""
-    return await _last(await quarry.stream(namespace, **request))
+def is_not_found(response: SearchResponse) -> bool:
+    """Whether the search ended well and nothing answers."""
+    return response.status == "completed" and not response.results
 
 
-async def _continue(quarry: Engine, namespace: str, session_id: str, message: str) -> SearchResponse:
-    return await _last(await quarry.continue_stream(namespace, session_id, message=message))
-
-
-async def _last(events: Any) -> SearchResponse:
-    response: SearchResponse | None = None
-    async for event in events:
-        if isinstance(event, StatusEvent):
-            messages.print(Text(f"· {event.message}", style="dim"))
-        else:
-            response = event.response
-    if response is None:
-        raise RuntimeError("a search ended without a result")
-    return response
-
-
-def _ask_back(response: SearchResponse) -> str:
-    asked = response.clarification_needed
-    if asked is None:
-        raise RuntimeError("nothing was asked")
-    messages.print(Text(asked.question, style="bold"))
-    for number, option in enumerate(asked.options, 1):
-        messages.print(Text(f"  {number}. {option}"))
-    answer = click.prompt("Your answer", err=True)
-    return asked.options[int(answer) - 1] if answer.isdigit() and 0 < int(answer) <= len(asked.options) else answer
-
-
-def show(response: SearchResponse, out: Console, *, most: int | None = None) -> None:
-    """Synthesis, then the first `most` results with their excerpts, as a person reads them; None shows all."""
-    if response.error is not None:
-        out.print(Text(f"The search failed: {response.error.message}"))
+@click.command()
+@click.argument("namespace")
+@click.argument("text")
+@click.option("-k", type=click.IntRange(1, 1_000), default=10, show_default=True, help="At most so many passages.")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "lexical", "vector", "planned"]),
+    default="hybrid",
+    show_default=True,
+    help="By words and meaning, by one of them, or with the queries that a search would plan.",
+)
+@filter_option
+@target_options
+@json_option
+@reports_errors
+def retrieve(
+    namespace: str,
+    text: str,
+    k: int,
+    mode: Mode,
+    filters: dict[str, Any] | None,
+    where: Where,
+    as_json: bool,  # noqa: FBT001 - click passes flags by name
+) -> None:
+    """Print the passages of NAMESPACE that fit TEXT best, best first."""
+    with reached(where) as target:
+        hits = target.retrieve(namespace, text, k, filters, mode)
+    if as_json:
+        print_json({"hits": msgspec.to_builtins(hits)})
         return
-    if response.clarification_needed is not None:
-        out.print(Text(response.clarification_needed.question))
-        for option in response.clarification_needed.options:
-            out.print(Text(f"  - {option}"))
-        return
-    out.print(Text(response.synthesis))
-    for number, result in enumerate(response.results[:most], 1):
-        out.print()
-        out.print(Text.assemble((f"[{number}] ", "bold"), (result.id, "bold cyan"), f"  {result.finding}"))
-        for excerpt in result.excerpts:
-            out.print(Text(f"    “{excerpt}”", style="dim"))
-    if most is not None and len(response.results) > most:
-        out.print(Text(f"\n… and {len(response.results) - most} more results", style="dim"))
-    out.print()
-    out.print(Text(f"{response.documents_scanned} documents scanned, {response.queries_executed} queries", style="dim"))
+    out = console()
+    for number, hit in enumerate(hits, 1):
+        head = (f"{number}. ", "bold"), (hit.document_id, "bold cyan")
+        out.print(Text.assemble(*head, (f"  {hit.attribute}  score {hit.score:.3f}", "dim")))
+        out.print(Text("    " + " ".join(hit.text.split())))
+    if not hits:
+        out.print("No passage fits.")

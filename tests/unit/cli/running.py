@@ -39,7 +39,7 @@ def at_terminal(*arguments: str, data: Path, columns: int = 80, typed: str = "",
     """What a terminal of `columns` shows, both streams in order; `typed` is what the person types at once."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    variables = environment(data, TERM="xterm", **more)
+    variables = environment(data, **{"TERM": "xterm", **more})
     variables.pop("COLUMNS", None)
     process = subprocess.Popen([*COMMAND, *arguments], stdin=slave, stdout=slave, stderr=slave, env=variables)
     os.close(slave)
