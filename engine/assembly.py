@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,24 +17,27 @@ from engine.backend.embedded.backend import EmbeddedBackend
 from engine.embedding.protocol import Embedder
 from engine.embedding.registry import load_embedder
 from engine.embedding.wordllama import WordLlamaMean
-from engine.errors import InvalidRequest, QuarryError
+from engine.errors import InvalidRequest, NamespaceNotFound, StorageError
 from engine.ingest.pipeline import Ingest
 from engine.llm.claude import ClaudeModel
 from engine.llm.loop_thread import LoopThread
 from engine.llm.protocol import TokenUsage
 from engine.model.events import Event, StatusEvent
-from engine.model.namespace import NamespaceStats, StorageSize, StorageTotals
+from engine.model.namespace import NamespaceState, NamespaceStats, StorageTotals
 from engine.model.observer import Observer
 from engine.model.search import SearchResponse
 from engine.retrieval.retriever import Retriever
 from engine.settings import EngineSettings
-from engine.storage.catalog import Catalog, Company, StoredNamespace
+from engine.storage.catalog import Catalog, Company
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.clock import utc_now
 from engine.storage.format import ensure_format
 from engine.storage.keys import Keyring, KeyStore
 from engine.storage.lock import DirectoryLock
 from engine.storage.sessions import SessionStore
+from engine.storage.upkeep import Task, Upkeep
+
+_log = logging.getLogger(__name__)
 
 NAMESPACES_FOLDER = "namespaces"
 
@@ -59,8 +63,9 @@ class Core:
         self.catalog = Catalog(file)
         self.keyring = Keyring(file)
         self.sessions = SessionStore(file, timedelta(hours=settings.session_hours))
-        self.backend = EmbeddedBackend(directory / NAMESPACES_FOLDER, settings)
-        self.backend.remove_unknown(self.catalog.namespace_ids())
+        self.backend = EmbeddedBackend(directory / NAMESPACES_FOLDER, settings, self._mirror)
+        self.backend.recover(self.catalog.namespace_ids())
+        self._reconcile()
         self.ingest = Ingest(self.catalog, self.backend, embedder, settings, observer)
         self.retriever = Retriever(self.backend, embedder, observer)
         self._model = _model(settings, observer)
@@ -81,6 +86,7 @@ class Core:
             self._workers,
         )
         self._runner = LoopThread("quarry-search")
+        self._upkeep = Upkeep([Task("namespaces", 1.0, self.catalog.flush), Task("keys", 60.0, self.keyring.flush)])
 
     def run(self, start: Callable[[], AsyncGenerator[Event]]) -> SearchResponse:
         """The last event's response of the stream that `start` makes, for callers without an event loop; blocks."""
@@ -109,7 +115,19 @@ class Core:
 
     def stats(self, company_id: int) -> list[NamespaceStats]:
         """How large each namespace of the company is, by name."""
-        return [self._stats(record) for record in self.catalog.namespaces(company_id)]
+        return [
+            NamespaceStats(
+                id=record.id,
+                name=record.name,
+                created_at=record.created_at,
+                updated_at=record.updated_at,
+                documents=record.documents,
+                passages=record.passages,
+                storage_bytes=record.storage_bytes,
+                problem=self.backend.problem(record.id),
+            )
+            for record in self.catalog.namespaces(company_id)
+        ]
 
     def totals(self) -> StorageTotals:
         """What all companies store."""
@@ -122,22 +140,22 @@ class Core:
             damaged=sum(bool(stats.problem) for stats in found),
         )
 
-    def _stats(self, record: StoredNamespace) -> NamespaceStats:
-        size, problem = StorageSize(documents=0, passages=0, storage_bytes=0), ""
-        try:
-            size = self.backend.size(record.id)
-        except QuarryError as error:
-            problem = error.message
-        return NamespaceStats(
-            id=record.id,
-            name=record.name,
-            created_at=record.created_at,
-            updated_at=record.updated_at,
-            documents=size.documents,
-            passages=size.passages,
-            storage_bytes=size.storage_bytes,
-            problem=problem,
-        )
+    def _reconcile(self) -> None:
+        """Take over what the catalog does not know of its namespaces: a crash came before it was written down.
+
+        A namespace that is damaged is named by `stats` and `check`, and keeps no other from opening.
+        """
+        known = {n: record.seq for n in self.catalog.namespace_ids() if (record := self.catalog.of_id(n))}
+        for number in self.backend.outdated(known):
+            try:
+                self._mirror(number, self.backend.read_state(number))
+            except StorageError as error:
+                _log.warning("Namespace %d cannot be used: %s", number, error.message)
+
+    def _mirror(self, number: int, state: NamespaceState) -> None:
+        # One that is being made has no row yet, one that is being dropped has none any more.
+        with suppress(NamespaceNotFound):
+            self.catalog.record(number, state)
 
     def backup(self, target: Path) -> None:
         """Copy everything that is not derived into the new folder `target`, each namespace as of one commit."""
@@ -147,11 +165,9 @@ class Core:
         shutil.rmtree(building, ignore_errors=True)
         (building / NAMESPACES_FOLDER).mkdir(parents=True)
         ensure_format(building)
-        with self.ingest.membership:
-            # The catalog goes last: its schemas may then name more than the copied documents hold, never less.
-            for number in sorted(self.catalog.namespace_ids()):
-                self.backend.copy_to(number, building / NAMESPACES_FOLDER / str(number))
-            self._file.copy_to(building)
+        for number in sorted(self.catalog.namespace_ids()):
+            self.backend.copy_to(number, building / NAMESPACES_FOLDER / str(number))
+        self._file.copy_to(building)
         building.rename(target)
 
     def close(self) -> None:
@@ -163,8 +179,14 @@ class Core:
         self._workers.close()
         if self._model is not None:
             self._model.close()
+        self._upkeep.stop()
         self.backend.close()
-        self.keyring.flush()
+        for flush in (self.catalog.flush, self.keyring.flush):
+            try:
+                flush()
+            except StorageError as error:
+                # The next opening reads counts from the namespaces; when keys were last used is lost.
+                _log.warning("The catalog could not be written at the end: %s", error.message)
         self._file.close()
         self._lock.release()
 

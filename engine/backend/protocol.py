@@ -6,7 +6,7 @@ an implementation returns raw legs and stored text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -15,6 +15,7 @@ import msgspec
 from engine.filters.check import CheckedFilter
 from engine.model.document import JsonValue, Passage, PassageDraft
 from engine.model.hits import Candidates, Labels, Vectors
+from engine.model.namespace import NamespaceState
 from engine.model.schema import Schema, TypedValue
 from engine.ranking.terms import QueryTerms
 
@@ -141,19 +142,32 @@ class Backend(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
 
-    def ensure(self, spec: NamespaceSpec) -> None:
-        """Make the namespace, or bring its typed columns and indexes up to `spec`."""
+    def create(self, spec: NamespaceSpec) -> None:
+        """Make the namespace, empty and pending: it goes with the process unless `confirm` is called."""
         ...
 
-    def drop(self, namespace: int) -> None: ...
+    def confirm(self, namespace: int) -> None:
+        """The namespace is known to the catalog now, and stays."""
+        ...
 
-    def upsert(self, namespace: int, documents: list[DocumentWrite], vectors: Vectors) -> int:
+    def drop(self, namespace: int, forget: Callable[[], None] = ...) -> None:
+        """Remove the namespace. `forget` lets go of its row in the catalog; where that fails, nothing is removed."""
+        ...
+
+    def upsert(
+        self, namespace: int, documents: list[DocumentWrite], vectors: Vectors, schema: Schema | None = None
+    ) -> int:
         """Replace or insert all of `documents` (distinct ids) in one transaction; findable when it returns. How many.
 
         Args:
             documents: may be emptied on the way.
             vectors: shape ``(sum of passages, dimension)``, unit rows.
+            schema: stored in the same transaction, which also brings the typed columns up to it; None changes none.
         """
+        ...
+
+    def state(self, namespace: int) -> NamespaceState:
+        """What the namespace's own database says of it."""
         ...
 
     def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:

@@ -1,18 +1,17 @@
-"""The upload path: check, infer, merge; cut and embed; write; then tell the catalog."""
+"""The upload path: check, infer, merge; cut and embed; write documents and schema in one commit; tell the catalog."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-import msgspec
-
 from engine.backend.embedded.backend import EmbeddedBackend
 from engine.backend.protocol import DocumentWrite, NamespaceSpec
 from engine.embedding.protocol import Embedder
-from engine.errors import InvalidRequest
+from engine.errors import InvalidRequest, QuarryError
 from engine.ingest.derive import derive
 from engine.model.checking import plan_upload
 from engine.model.document import DocumentBody
@@ -23,9 +22,9 @@ from engine.model.schema import Schema, decode_schema
 from engine.settings import EngineSettings
 from engine.storage.catalog import Catalog, Company, check_embedder
 
+_log = logging.getLogger(__name__)
+
 _NONE: list[DocumentBody] = []
-SEARCHED_PROPERTY = "searched"
-"""The attributes that the stored passages were derived from, as JSON; ``null`` while they are being derived anew."""
 
 
 class Ingest:
@@ -46,8 +45,6 @@ class Ingest:
         self._observer = observer
         self._locks: dict[tuple[int, str], threading.Lock] = {}
         self._locks_guard = threading.Lock()
-        self.membership = threading.RLock()
-        """Held while namespaces come and go, and by a backup, whose copies must be of the same namespaces."""
 
     def upsert(
         self, company: Company, name: str, documents: Iterable[DocumentBody], raw_schema: Mapping[str, Any] | None
@@ -69,9 +66,10 @@ class Ingest:
     def reindex(self, namespace: Namespace) -> int:
         """Derive every passage and vector anew with the present embedder; how many documents there are."""
         with self.locked(namespace.company_id, namespace.name):
-            done = self._rederive(namespace, namespace.schema)
-            self._catalog.set_embedder(namespace.id, self._embedder.name, self._embedder.dimension)
-            return done
+            state = self._backend.state(namespace.id)
+            self._rederive(namespace.id, state.schema or namespace.schema)
+            self._catalog.record(namespace.id, self._backend.state(namespace.id))
+            return state.documents
 
     def delete(
         self, namespace: Namespace, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None
@@ -79,18 +77,17 @@ class Ingest:
         """How many documents were removed."""
         with self.locked(namespace.company_id, namespace.name):
             removed = self._backend.delete(namespace.id, ids=ids, roots=roots)
-        if removed:
-            self._catalog.touch(namespace.id)
+            if removed:
+                self._catalog.record(namespace.id, self._backend.state(namespace.id))
         return removed
 
     def drop(self, namespace: Namespace) -> None:
         """Remove a namespace with everything in it."""
-        with self.locked(namespace.company_id, namespace.name), self.membership:
-            self._catalog.drop_namespace(namespace.id)
-            self._backend.drop(namespace.id)
+        with self.locked(namespace.company_id, namespace.name):
+            self._backend.drop(namespace.id, lambda: self._catalog.drop_namespace(namespace.id))
 
     def locked(self, company_id: int, name: str) -> threading.Lock:
-        """The lock that uploads to one namespace hold, and its removal too."""
+        """The lock that writers of one namespace hold, its maker and remover included."""
         with self._locks_guard:
             return self._locks.setdefault((company_id, name), threading.Lock())
 
@@ -112,68 +109,80 @@ class Ingest:
     ) -> int:
         """Distinct ids written. The list is emptied on the way, so that documents are not held beside their rows."""
         existing = self._catalog.find(company.id, name)
+        current = Schema()
         if existing is not None:
             check_embedder(existing, self._embedder.name, self._embedder.dimension)
+            # The namespace's own word, not the catalog's: after a crash it may know more.
+            current = self._backend.state(existing.id).schema or existing.schema
         patch = decode_schema(raw_schema or {})
-        current = existing.schema if existing else Schema()
         schema, checked = plan_upload(current, patch, batch, start=offset)
         batch.clear()
-        searched = schema.searchable()
         with timed(self._observer, "derive"):
-            writes, vectors = derive(checked, searched, self._embedder, self._settings.passages)
-        with self.membership:
-            namespace = existing or self._catalog.create_namespace(
-                company, name, schema, embedder=self._embedder.name, dimension=self._embedder.dimension
-            )
-            spec = self._spec(namespace.id, schema)
-            try:
-                self._backend.ensure(spec)
-            except BaseException:
-                if existing is None:
-                    self._undo(namespace)
-                raise
-        try:
-            if existing is not None and self._derivation_differs(existing, schema):
-                self._rederive(existing, schema)
-            with timed(self._observer, "write"):
-                written = self._backend.upsert(namespace.id, writes, vectors, {SEARCHED_PROPERTY: _encode(searched)})
-        except BaseException:
+            writes, vectors = derive(checked, schema.searchable(), self._embedder, self._settings.passages)
+        with timed(self._observer, "write"):
             if existing is None:
-                self._undo(namespace)
-            raise
-        self._catalog.update_schema(namespace.id, schema)
+                written = self._create(company, name, schema, writes, vectors)
+            else:
+                written = self._write(existing.id, current, schema, writes, vectors)
+                self._catalog.record(existing.id, self._backend.state(existing.id))
         self._observer.count("documents_written", written)
         return written
 
-    def _undo(self, namespace: Namespace) -> None:
-        """Take away a namespace whose first upload failed."""
-        self._backend.drop(namespace.id)
-        self._catalog.drop_namespace(namespace.id)
+    def _create(
+        self, company: Company, name: str, schema: Schema, writes: list[DocumentWrite], vectors: Vectors
+    ) -> int:
+        """Make a namespace whole, then let it be found: until then no list, search or backup sees it."""
+        number = self._catalog.reserve()
+        try:
+            self._backend.create(self._spec(number, schema))
+            written = self._backend.upsert(number, writes, vectors, schema)
+            self._catalog.add_namespace(company, name, number, self._backend.state(number))
+        except BaseException:
+            self._undo(number)
+            raise
+        self._backend.confirm(number)
+        return written
 
-    def _derivation_differs(self, namespace: Namespace, schema: Schema) -> bool:
+    def _undo(self, number: int) -> None:
+        """Take away a namespace whose first upload failed.
+
+        Where it cannot be known whether the catalog has its row, the folder stays: the next opening decides by the row.
+        """
+        try:
+            self._backend.drop(number, lambda: self._catalog.drop_namespace(number))
+        except QuarryError:
+            _log.warning("Namespace %d, whose first upload failed, is cleared away at the next opening", number)
+
+    def _write(
+        self, namespace_id: int, current: Schema, schema: Schema, writes: list[DocumentWrite], vectors: Vectors
+    ) -> int:
+        if not self._derivation_differs(namespace_id, current, schema):
+            return self._backend.upsert(namespace_id, writes, vectors, schema)
+        # Documents already stored are cut anew; they and the new ones take the place of the old state together.
+        written = len(writes)
+        self._rederive(namespace_id, schema, (writes, vectors))
+        return written
+
+    def _derivation_differs(self, namespace_id: int, current: Schema, schema: Schema) -> bool:
         """Whether documents already stored must be cut anew: another set of their attributes is searched now."""
-        before = self._backend.property(namespace.id, SEARCHED_PROPERTY)
+        before = self._backend.searched(namespace_id)
         if before is None:
             return False
-        known = set(namespace.schema.attributes)
-        return set(msgspec.json.decode(before, type=list[str])) & known != set(schema.searchable()) & known
+        known = set(current.attributes)
+        return set(before) & known != set(schema.searchable()) & known
 
-    def _rederive(self, namespace: Namespace, schema: Schema) -> int:
+    def _rederive(self, namespace_id: int, schema: Schema, *uploaded: tuple[list[DocumentWrite], Vectors]) -> None:
         searched = schema.searchable()
 
         def derived() -> Iterator[tuple[list[DocumentWrite], Vectors]]:
-            for batch in self._backend.scan(namespace.id, batch=2_000):
+            for batch in self._backend.scan(namespace_id, batch=2_000):
                 _, checked = plan_upload(schema, {}, [document.body for document in batch])
                 yield derive(checked, searched, self._embedder, self._settings.passages)
+            yield from uploaded
 
-        spec = self._spec(namespace.id, schema)
-        return self._backend.replace_all(spec, derived(), {SEARCHED_PROPERTY: _encode(searched)})
+        self._backend.replace_all(self._spec(namespace_id, schema), derived())
 
 
 def _chain(first: list[DocumentBody], rest: Iterator[list[DocumentBody]]) -> Iterator[list[DocumentBody]]:
     yield first
     yield from rest
-
-
-def _encode(searched: Sequence[str]) -> str:
-    return msgspec.json.encode(sorted(searched)).decode()

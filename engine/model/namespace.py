@@ -30,9 +30,19 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
     schema: Schema
 
 
-class StorageSize(msgspec.Struct, frozen=True, kw_only=True):
-    """What a namespace holds on disk."""
+class NamespaceState(msgspec.Struct, frozen=True, kw_only=True):
+    """What a namespace's own database says of it, which is the truth; the catalog mirrors it.
 
+    Attributes:
+        seq: journal sequence of the last committed write.
+        schema: None where a version wrote it that kept the schema in the catalog alone.
+        storage_bytes: size of its folder.
+    """
+
+    seq: int
+    schema: Schema | None
+    embedder: str
+    dimension: int
     documents: int
     passages: int
     storage_bytes: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +13,28 @@ from engine.model.document import ROOT_ATTRIBUTE, JsonValue
 from engine.model.schema import AttributeType, TypedValue
 from engine.storage.connection import Cursor, insert_rows
 
+_RETIRED = "$retired."
+"""Begins the name of an attribute whose column is no longer wanted; no attribute of a user begins so."""
+
 
 class Columns:
-    """Which column holds which attribute. Names in SQL are ours (``a0``, ``a1``, …), never the user's."""
+    """Which column holds which attribute. Names in SQL are ours (``a0``, ``a1``, …), never the user's.
+
+    A writer changes a `copy` within its transaction and publishes it after the commit: searches read the one they
+    took. A column that is no longer wanted is kept until the next opening, for searches that began before.
+    """
 
     def __init__(self, cursor: Cursor) -> None:
         rows = cursor.execute("SELECT attribute, type, name FROM attribute_columns").fetchall()
-        self._held: dict[str, tuple[AttributeType, str]] = {a: (AttributeType(t), n) for a, t, n in rows}
+        self._held: dict[str, tuple[AttributeType, str]] = {
+            a: (AttributeType(t), n) for a, t, n in rows if not a.startswith(_RETIRED)
+        }
+        self._taken = {name for _, _, name in rows}
+        self._before: dict[str, str] = {}
+
+    def copy(self) -> Columns:
+        """The same, to be changed."""
+        return deepcopy(self)
 
     def missing(self, wanted: Mapping[str, AttributeType]) -> dict[str, AttributeType]:
         """Those of `wanted` that have no column yet, or one of another type."""
@@ -27,7 +43,12 @@ class Columns:
     def sql_names(self) -> dict[str, str]:
         """Attribute to the expression that stands for it in a predicate; ``id`` and the root always have one."""
         always = {"id": "d.id", ROOT_ATTRIBUTE: "NULL::VARCHAR"}
-        return always | {attribute: f"a.{name}" for attribute, (_, name) in self._held.items()}
+        held = {attribute: name for attribute, (_, name) in self._held.items()}
+        return always | {attribute: f"a.{name}" for attribute, name in (self._before | held).items()}
+
+    def types(self) -> dict[str, AttributeType]:
+        """The attributes that have a column, and its type."""
+        return {attribute: kind for attribute, (kind, _) in self._held.items()}
 
     def add(self, cursor: Cursor, attribute: str, kind: AttributeType) -> None:
         """Give `attribute` a column of type `kind`; a column of another type is converted."""
@@ -36,21 +57,21 @@ class Columns:
             cursor.execute(f"ALTER TABLE attributes ALTER COLUMN {name} TYPE {COLUMN_TYPES[kind]}")
             cursor.execute("UPDATE attribute_columns SET type = $1 WHERE attribute = $2", [kind.value, attribute])
         else:
-            name = f"a{1 + max((int(n[1:]) for _, n in self._held.values()), default=-1)}"
+            name = f"a{1 + max((int(taken[1:]) for taken in self._taken), default=-1)}"
             cursor.execute(f"ALTER TABLE attributes ADD COLUMN {name} {COLUMN_TYPES[kind]}")
             cursor.execute("INSERT INTO attribute_columns VALUES ($1, $2, $3)", [attribute, kind.value, name])
-        # A new mapping each time: searches read the one they took while a writer adds columns.
-        self._held = self._held | {attribute: (kind, name)}
+            self._taken.add(name)
+        self._held[attribute] = (kind, name)
 
     def surplus(self, wanted: Mapping[str, AttributeType]) -> list[str]:
         """Attributes that have a column but are not wanted."""
         return [attribute for attribute in self._held if attribute not in wanted]
 
-    def remove(self, cursor: Cursor, attribute: str) -> None:
-        """Take the column away: it would miss the values of documents that come while it is not wanted."""
-        cursor.execute(f"ALTER TABLE attributes DROP COLUMN {self._held[attribute][1]}")
-        cursor.execute("DELETE FROM attribute_columns WHERE attribute = $1", [attribute])
-        self._held = {name: held for name, held in self._held.items() if name != attribute}
+    def retire(self, cursor: Cursor, attribute: str) -> None:
+        """Fill the column no more: it would miss the values of documents that come while it is not wanted."""
+        name = self._held.pop(attribute)[1]
+        cursor.execute("UPDATE attribute_columns SET attribute = $1 WHERE attribute = $2", [_RETIRED + name, attribute])
+        self._before[attribute] = name
 
     def fill(self, cursor: Cursor, attribute: str, values: Iterable[tuple[int, TypedValue]]) -> None:
         """Set one column for existing rows, by document key."""
@@ -83,6 +104,20 @@ class Columns:
             [] if where is None else list(where.params),
         )
         return [(held, count) for held, count in found.fetchall()]
+
+
+def drop_retired(cursor: Cursor) -> None:
+    """Take away the columns that were retired, while nobody searches. Within the caller's transaction."""
+    rows = cursor.execute("SELECT name FROM attribute_columns WHERE starts_with(attribute, $1)", [_RETIRED]).fetchall()
+    for (name,) in rows:
+        cursor.execute(f"ALTER TABLE attributes DROP COLUMN {name}")
+    cursor.execute("DELETE FROM attribute_columns WHERE starts_with(attribute, $1)", [_RETIRED])
+
+
+def has_retired(cursor: Cursor) -> bool:
+    """Whether `drop_retired` has something to do."""
+    row = cursor.execute("SELECT 1 FROM attribute_columns WHERE starts_with(attribute, $1)", [_RETIRED]).fetchone()
+    return row is not None
 
 
 def delete_attributes(cursor: Cursor, keys: Sequence[int]) -> None:

@@ -1,25 +1,25 @@
-"""Companies and namespaces: the catalog's rows, held in memory so that a lookup costs no query."""
+"""Companies and namespaces: the catalog's rows, kept in memory so that a lookup costs no query."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-from bisect import bisect_left, bisect_right, insort
+from bisect import insort
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
 
 from engine.errors import InvalidRequest, NamespaceNotFound, NotFound, ReindexRequired, StorageError
-from engine.model.namespace import DEFAULT_COMPANY, Namespace
+from engine.model.namespace import DEFAULT_COMPANY, Namespace, NamespaceState
 from engine.model.schema import Schema
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.clock import Clock, from_ms, to_ms, utc_now
 from engine.storage.connection import Cursor
 from engine.storage.mirror import Mirror
 
-MAX_PAGE = 1_000
 MAX_COMPANY_NAME = 128
+FLUSHED_AT_ONCE = 100
+"""Rows a transaction: other writers of the catalog wait for no more than these."""
 
 
 class Company(NamedTuple):
@@ -30,10 +30,18 @@ class Company(NamedTuple):
 
 
 class StoredNamespace(Namespace, frozen=True, kw_only=True):
-    """A namespace and what its vectors were made by."""
+    """A namespace, what its vectors were made by, and what it holds.
+
+    Attributes:
+        seq: journal sequence that schema and counts are of; -1 before its database was asked.
+    """
 
     embedder: str
     dimension: int
+    seq: int = -1
+    documents: int = 0
+    passages: int = 0
+    storage_bytes: int = 0
 
 
 def check_embedder(namespace: StoredNamespace, embedder: str, dimension: int) -> None:
@@ -44,23 +52,26 @@ def check_embedder(namespace: StoredNamespace, embedder: str, dimension: int) ->
         )
 
 
-class NamespacePage(NamedTuple):
-    """Some namespaces by name; `next_cursor` continues after the last, None at the end."""
-
+class _Rows(NamedTuple):
+    companies: list[Company]
     namespaces: list[StoredNamespace]
-    next_cursor: str | None
 
 
-class Catalog(Mirror):
-    """All companies and namespaces of one data directory. Thread-safe; the only writer of its tables."""
+class Catalog(Mirror[_Rows]):
+    """All companies and namespaces of one data directory. Thread-safe; the only writer of its tables.
+
+    Which namespaces there are is decided here. Their schemas and counts mirror what their own databases say: they
+    move in memory at once, and are written by `flush` later; what a crash loses of them is read from the namespaces.
+    """
 
     def __init__(self, file: CatalogFile, clock: Clock = utc_now) -> None:
-        super().__init__(file)
         self._clock = clock
         self._companies: dict[str, Company] = {}
         self._by_id: dict[int, StoredNamespace] = {}
         self._by_name: dict[tuple[int, str], StoredNamespace] = {}
         self._names: dict[int, list[str]] = {}
+        self._unwritten: dict[int, StoredNamespace] = {}
+        super().__init__(file)
         self.company(DEFAULT_COMPANY)
 
     def company(self, name: str, *, create: bool = True) -> Company:
@@ -70,188 +81,217 @@ class Catalog(Mirror):
             NotFound: it does not exist, and `create` is False.
             InvalidRequest: the name is blank, too long, or has unprintable characters.
         """
-        with self._fresh():
+        with self._lock:
             found = self._companies.get(name)
-            if found is not None:
-                return found
-            if not create:
-                raise NotFound(f"No company named {name!r}.")
-            if not name.strip() or len(name) > MAX_COMPANY_NAME or not name.isprintable():
-                raise InvalidRequest(
-                    f"A company name has 1 to {MAX_COMPANY_NAME} printable characters.", path="company"
-                )
+        if found is not None:
+            return found
+        if not create:
+            raise NotFound(f"No company named {name!r}.")
+        if not name.strip() or len(name) > MAX_COMPANY_NAME or not name.isprintable():
+            raise InvalidRequest(f"A company name has 1 to {MAX_COMPANY_NAME} printable characters.", path="company")
+        with self._changing():
+            if name in self._companies:
+                return self._companies[name]
             with self._writing() as cursor:
                 company = Company(_take_number(cursor, "next_company"), name)
                 cursor.execute("INSERT INTO companies VALUES ($1, $2, $3)", [*company, to_ms(self._clock())])
-            self._companies[name] = company
+            with self._lock:
+                self._companies[name] = company
             return company
 
     def companies(self) -> list[Company]:
         """All of them."""
-        with self._fresh():
+        with self._lock:
             return list(self._companies.values())
 
-    def namespaces(self, company_id: int, *, prefix: str = "") -> list[StoredNamespace]:
-        """Those of the company whose names begin with `prefix`, by name."""
-        with self._fresh():
-            names = self._names.get(company_id, [])
-            return [self._by_name[company_id, name] for name in names[_prefix_range(names, prefix)]]
-
-    def namespaces_page(
-        self, company_id: int, *, prefix: str = "", limit: int = MAX_PAGE, cursor: str | None = None
-    ) -> NamespacePage:
-        """As `namespaces`, at most `limit` of them, those after `cursor`.
-
-        Args:
-            limit: 1 to 1,000.
-            cursor: the `next_cursor` of an earlier page; stays good when namespaces come and go.
-
-        Raises:
-            InvalidRequest: `limit` or `cursor` cannot be used.
-        """
-        if not 1 <= limit <= MAX_PAGE:
-            raise InvalidRequest(f"`limit` is 1 to {MAX_PAGE:,}.", path="limit")
-        after = None if cursor is None else _decode_cursor(cursor)
-        with self._fresh():
-            names = self._names.get(company_id, [])
-            chosen = _prefix_range(names, prefix)
-            start = chosen.start if after is None else max(chosen.start, bisect_right(names, after))
-            page = names[start : min(start + limit, chosen.stop)]
-            more = start + limit < chosen.stop
-            found = [self._by_name[company_id, name] for name in page]
-            return NamespacePage(found, _encode_cursor(page[-1]) if more else None)
+    def namespaces(self, company_id: int) -> list[StoredNamespace]:
+        """Those of the company, by name."""
+        with self._lock:
+            return [self._by_name[company_id, name] for name in self._names.get(company_id, [])]
 
     def namespace(self, company_id: int, name: str) -> StoredNamespace:
         """One namespace of the company. Raises `NamespaceNotFound`."""
-        with self._fresh():
-            found = self._by_name.get((company_id, name))
+        found = self.find(company_id, name)
         if found is None:
             raise NamespaceNotFound(name)
         return found
 
     def find(self, company_id: int, name: str) -> StoredNamespace | None:
         """As `namespace`, None where there is none."""
-        with self._fresh():
+        with self._lock:
             return self._by_name.get((company_id, name))
 
+    def of_id(self, namespace_id: int) -> StoredNamespace | None:
+        """The namespace of that number, of whatever company; None where there is none."""
+        with self._lock:
+            return self._by_id.get(namespace_id)
+
     def namespace_ids(self) -> set[int]:
-        """Of all companies; a folder with another number is left over from a drop."""
-        with self._fresh():
+        """Of all companies."""
+        with self._lock:
             return set(self._by_id)
 
-    def create_namespace(
-        self, company: Company, name: str, schema: Schema, *, embedder: str, dimension: int
-    ) -> StoredNamespace:
-        """A new namespace, or the one that another thread has just made under this name, unchanged.
+    def reserve(self) -> int:
+        """A number for a namespace that is about to be made; it is given out once."""
+        with self._changing(), self._writing() as cursor:
+            return _take_number(cursor, "next_namespace")
+
+    def add_namespace(self, company: Company, name: str, number: int, state: NamespaceState) -> StoredNamespace:
+        """Let a namespace that is whole on disk come into being: the next lookup finds it.
 
         Args:
-            name: already checked.
-            embedder: name of the embedder whose vectors of length `dimension` will be stored.
+            name: already checked; no other namespace of the company has it.
+            number: from `reserve`.
+            state: with a schema.
         """
-        with self._fresh():
-            found = self._by_name.get((company.id, name))
-            if found is not None:
-                return found
-            now = to_ms(self._clock())
+        now = to_ms(self._clock())
+        made = StoredNamespace(
+            id=number,
+            name=name,
+            company_id=company.id,
+            company_name=company.name,
+            created_at=from_ms(now),
+            updated_at=from_ms(now),
+            schema=state.schema or Schema(),
+            embedder=state.embedder,
+            dimension=state.dimension,
+            seq=state.seq,
+            documents=state.documents,
+            passages=state.passages,
+            storage_bytes=state.storage_bytes,
+        )
+        schema, counts = made.schema, _counts(made)
+        with self._changing():
             with self._writing() as cursor:
-                number = _take_number(cursor, "next_namespace")
                 cursor.execute(
-                    "INSERT INTO namespaces VALUES ($1, $2, $3, $4, $5, $6, $7, $7)",
-                    [number, company.id, name, _encode_schema(schema), embedder, dimension, now],
+                    "INSERT INTO namespaces VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11)",
+                    [number, company.id, name, _encode_schema(schema), state.embedder, state.dimension, now, *counts],
                 )
-            made = StoredNamespace(
-                id=number,
-                name=name,
-                company_id=company.id,
-                company_name=company.name,
-                created_at=from_ms(now),
-                updated_at=from_ms(now),
+            with self._lock:
+                self._hold(made)
+        return made
+
+    def record(self, namespace_id: int, state: NamespaceState) -> StoredNamespace:
+        """Take over what the namespace's database says, in memory; `flush` writes it down.
+
+        A new sequence or schema moves `updated_at`: strictly forward, even when the clock goes back.
+
+        Raises:
+            NamespaceNotFound: it was dropped meanwhile.
+        """
+        with self._lock:
+            found = self._by_id.get(namespace_id)
+            if found is None:
+                raise NamespaceNotFound(str(namespace_id))
+            schema = found.schema if state.schema is None else state.schema
+            is_write = found.seq >= 0 and (found.seq, found.schema) != (state.seq, schema)
+            changed = msgspec.structs.replace(
+                found,
                 schema=schema,
-                embedder=embedder,
-                dimension=dimension,
+                updated_at=self._later(found) if is_write else found.updated_at,
+                embedder=state.embedder or found.embedder,
+                dimension=state.dimension,
+                seq=state.seq,
+                documents=state.documents,
+                passages=state.passages,
+                storage_bytes=state.storage_bytes,
             )
-            self._hold(made)
-            return made
+            if changed != found:
+                self._replace(changed)
+                self._unwritten[namespace_id] = changed
+            return changed
 
-    def update_schema(self, namespace_id: int, schema: Schema) -> StoredNamespace:
-        """Replace the schema; moves `updated_at`. Raises `NamespaceNotFound` when it was dropped meanwhile."""
-        with self._fresh():
-            found = self._require(namespace_id)
-            moved = self._later(found)
-            with self._writing() as cursor:
-                cursor.execute(
-                    "UPDATE namespaces SET schema = $2, updated_at = $3 WHERE id = $1",
-                    [namespace_id, _encode_schema(schema), to_ms(moved)],
-                )
-            return self._replace(msgspec.structs.replace(found, schema=schema, updated_at=moved))
+    def flush(self) -> int:
+        """Write down what `record` took over; how many namespaces. What cannot be written now is kept for later.
 
-    def touch(self, namespace_id: int) -> StoredNamespace:
-        """Move `updated_at`: strictly forward, even when the clock goes back. Raises `NamespaceNotFound`."""
-        with self._fresh():
-            found = self._require(namespace_id)
-            moved = self._later(found)
-            with self._writing() as cursor:
-                cursor.execute("UPDATE namespaces SET updated_at = $2 WHERE id = $1", [namespace_id, to_ms(moved)])
-            return self._replace(msgspec.structs.replace(found, updated_at=moved))
+        Raises:
+            StorageError: the file refused it.
+        """
+        written = 0
+        while count := self._flush_some():
+            written += count
+        return written
 
-    def set_embedder(self, namespace_id: int, embedder: str, dimension: int) -> StoredNamespace:
-        """Record that the namespace was embedded anew. Raises `NamespaceNotFound`."""
-        with self._fresh():
-            found = self._require(namespace_id)
+    def _flush_some(self) -> int:
+        with self._changing():
+            with self._lock:
+                due = dict(islice(self._unwritten.items(), FLUSHED_AT_ONCE))
+            if not due:
+                return 0
             with self._writing() as cursor:
-                cursor.execute(
-                    "UPDATE namespaces SET embedder = $2, dimension = $3 WHERE id = $1",
-                    [namespace_id, embedder, dimension],
-                )
-            return self._replace(msgspec.structs.replace(found, embedder=embedder, dimension=dimension))
+                for n in due.values():
+                    cursor.execute(
+                        "UPDATE namespaces SET schema = $2, embedder = $3, dimension = $4, updated_at = $5, seq = $6, "
+                        "documents = $7, passages = $8, storage_bytes = $9 WHERE id = $1",
+                        [n.id, _encode_schema(n.schema), n.embedder, n.dimension, to_ms(n.updated_at), *_counts(n)],
+                    )
+            with self._lock:
+                for number, written in due.items():
+                    if self._unwritten.get(number) is written:
+                        del self._unwritten[number]
+            return len(due)
 
     def drop_namespace(self, namespace_id: int) -> None:
         """Forget a namespace and its search sessions; its number is not given out again. Unknown ones are ignored.
 
-        Its folder is the caller's to remove, after this: what a crash leaves behind is found by `namespace_ids`.
+        Raises:
+            StorageError: it is still there, or it is not known whether it is.
         """
-        with self._fresh():
-            found = self._by_id.get(namespace_id)
-            if found is None:
+        with self._changing():
+            if namespace_id not in self._by_id:
                 return
-            with self._writing() as cursor:
-                cursor.execute("DELETE FROM sessions WHERE namespace_id = $1", [namespace_id])
-                cursor.execute("DELETE FROM namespaces WHERE id = $1", [namespace_id])
-            del self._by_id[namespace_id]
-            del self._by_name[found.company_id, found.name]
-            self._names[found.company_id].remove(found.name)
+            try:
+                with self._writing() as cursor:
+                    cursor.execute("DELETE FROM sessions WHERE namespace_id = $1", [namespace_id])
+                    cursor.execute("DELETE FROM namespaces WHERE id = $1", [namespace_id])
+            except StorageError:
+                if self._stale or namespace_id in self._by_id:
+                    raise
+                # Only the side file could not be written: the row is gone for good.
+                return
+            with self._lock:
+                found = self._by_id.pop(namespace_id)
+                self._unwritten.pop(namespace_id, None)
+                del self._by_name[found.company_id, found.name]
+                self._names[found.company_id].remove(found.name)
 
-    def _load(self) -> None:
+    def _read(self) -> _Rows:
         with self._file.read() as cursor:
-            companies = cursor.execute("SELECT id, name FROM companies").fetchall()
-            rows = cursor.execute("SELECT * FROM namespaces").fetchall()
-        self._companies = {name: Company(number, name) for number, name in companies}
-        names: dict[int, str] = dict(companies)
-        self._by_id, self._by_name, self._names = {}, {}, {}
-        schemas: dict[str, Schema] = {}
-        for number, company_id, name, schema, embedder, dimension, created_at, updated_at in rows:
-            # Namespaces of one company often share a schema; one object then serves them all.
-            if schema not in schemas:
-                schemas[schema] = msgspec.json.decode(schema, type=Schema)
-            self._hold(
-                StoredNamespace(
-                    id=number,
-                    name=name,
-                    company_id=company_id,
-                    company_name=names[company_id],
-                    created_at=from_ms(created_at),
-                    updated_at=from_ms(updated_at),
-                    schema=schemas[schema],
-                    embedder=embedder,
-                    dimension=dimension,
-                )
+            companies = [Company(*row) for row in cursor.execute("SELECT id, name FROM companies").fetchall()]
+            rows = cursor.execute(
+                "SELECT id, company_id, name, schema, embedder, dimension, created_at, updated_at, seq, documents, "
+                "passages, storage_bytes FROM namespaces"
+            ).fetchall()
+        names = {company.id: company.name for company in companies}
+        # Namespaces of one company often share a schema; one object then serves them all.
+        schemas = {text: msgspec.json.decode(text, type=Schema) for text in {row[3] for row in rows}}
+        namespaces = [
+            StoredNamespace(
+                id=number,
+                name=name,
+                company_id=company_id,
+                company_name=names[company_id],
+                created_at=from_ms(created_at),
+                updated_at=from_ms(updated_at),
+                schema=schemas[schema],
+                embedder=embedder,
+                dimension=dimension,
+                seq=seq,
+                documents=documents,
+                passages=passages,
+                storage_bytes=storage_bytes,
             )
+            for (number, company_id, name, schema, embedder, dimension, created_at, updated_at, *counts) in rows
+            for seq, documents, passages, storage_bytes in (counts,)
+        ]
+        return _Rows(companies, namespaces)
 
-    def _require(self, namespace_id: int) -> StoredNamespace:
-        found = self._by_id.get(namespace_id)
-        if found is None:
-            raise NamespaceNotFound(str(namespace_id))
-        return found
+    def _adopt(self, rows: _Rows) -> None:
+        self._companies = {company.name: company for company in rows.companies}
+        self._by_id, self._by_name, self._names = {}, {}, {}
+        for namespace in rows.namespaces:
+            # What was recorded and not yet written is newer than the file.
+            self._hold(self._unwritten.get(namespace.id, namespace))
 
     def _later(self, namespace: StoredNamespace) -> datetime:
         return from_ms(max(to_ms(self._clock()), to_ms(namespace.updated_at) + 1))
@@ -261,10 +301,13 @@ class Catalog(Mirror):
         self._by_name[namespace.company_id, namespace.name] = namespace
         insort(self._names.setdefault(namespace.company_id, []), namespace.name)
 
-    def _replace(self, namespace: StoredNamespace) -> StoredNamespace:
+    def _replace(self, namespace: StoredNamespace) -> None:
         self._by_id[namespace.id] = namespace
         self._by_name[namespace.company_id, namespace.name] = namespace
-        return namespace
+
+
+def _counts(namespace: StoredNamespace) -> list[int]:
+    return [namespace.seq, namespace.documents, namespace.passages, namespace.storage_bytes]
 
 
 def _take_number(cursor: Cursor, counter: str) -> int:
@@ -277,20 +320,3 @@ def _take_number(cursor: Cursor, counter: str) -> int:
 
 def _encode_schema(schema: Schema) -> str:
     return msgspec.json.encode(schema).decode()
-
-
-def _prefix_range(names: list[str], prefix: str) -> slice:
-    start = bisect_left(names, prefix)
-    stop = bisect_right(names, prefix, lo=start, key=lambda name: name[: len(prefix)])
-    return slice(start, stop)
-
-
-def _encode_cursor(name: str) -> str:
-    return base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
-
-
-def _decode_cursor(cursor: str) -> str:
-    try:
-        return base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError) as error:
-        raise InvalidRequest("`cursor` is not one that a list of namespaces gave.", path="cursor") from error

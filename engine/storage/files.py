@@ -11,6 +11,9 @@ from pathlib import Path
 
 from engine.errors import StorageError, StorageFull
 
+PRIVATE = 0o700
+"""Mode of the folders that hold data: nobody but the owner of the process reads documents."""
+
 
 def atomic_write(path: Path, content: bytes) -> None:
     """Replace `path` so that after a crash it holds the old content or the new, and the new once this has returned.
@@ -24,7 +27,7 @@ def atomic_write(path: Path, content: bytes) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     with translated_os_errors():
         try:
-            with temporary.open("wb") as file:
+            with open(temporary, "wb", opener=_private) as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -34,6 +37,10 @@ def atomic_write(path: Path, content: bytes) -> None:
                 temporary.unlink(missing_ok=True)
             raise
         sync_directory(path.parent)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def sync_directory(directory: Path) -> None:

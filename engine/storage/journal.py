@@ -38,6 +38,11 @@ def read_counters(cursor: Cursor) -> Counters:
     return Counters(*row)
 
 
+def begin_after(cursor: Cursor, seq: int) -> None:
+    """Have an empty namespace go on from `seq`, within the caller's transaction."""
+    cursor.execute("UPDATE counters SET seq = $1", [seq])
+
+
 def append_change(cursor: Cursor, before: Counters, after: Counters, operation: str, removed: Sequence[int]) -> None:
     """Record a write and move the counters, within the caller's transaction."""
     cursor.execute(

@@ -9,13 +9,12 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, cast, get_args
 
 import msgspec
 
-from engine.errors import ApiKeyNotFound, InvalidRequest, StorageError
+from engine.errors import ApiKeyNotFound, InvalidRequest
 from engine.model.namespace import ApiKey, Scope
 from engine.storage.catalog import Company
 from engine.storage.catalog_file import CatalogFile
@@ -25,7 +24,6 @@ from engine.storage.mirror import Mirror
 DEFAULT_SCOPES: tuple[Scope, ...] = ("read", "search", "write")
 ALL_SCOPES: tuple[Scope, ...] = get_args(Scope)
 PREFIX = "qk_"
-FLUSH_AFTER_MS = 60_000
 
 _SHOWN_PREFIX = len(PREFIX) + 4
 _SHOWN_SUFFIX = 4
@@ -38,26 +36,24 @@ class _Held(NamedTuple):
     key: ApiKey
 
 
-class Keyring(Mirror):
+class Keyring(Mirror[dict[str, _Held]]):
     """The keys of all companies, held in memory by digest. Thread-safe; the only writer of its table."""
 
     def __init__(self, file: CatalogFile, clock: Clock = utc_now) -> None:
-        super().__init__(file)
         self._clock = clock
         self._by_digest: dict[str, _Held] = {}
         self._roots: dict[str, _Held] = {}
         self._used_ms: dict[str, int] = {}
-        self._flushed_ms = to_ms(clock())
+        super().__init__(file)
 
     def verify(self, raw: str) -> ApiKey | None:
         """The key, when it exists and has not expired; None for every other text, in the same time.
 
-        Costs about 5 µs. Moves `last_used_at` in memory; about once a minute one call also writes it down.
+        Costs about 5 µs and no I/O. Moves `last_used_at` in memory; `flush` writes it down.
         """
         digest = _digest(raw)
         now = self._clock()
-        now_ms = to_ms(now)
-        with self._fresh():
+        with self._lock:
             # The table is found by digest, of which a caller cannot choose even a prefix; the digest is compared in
             # full all the same, against a stand-in when there is none.
             held = self._roots.get(digest) or self._by_digest.get(digest)
@@ -68,14 +64,7 @@ class Keyring(Mirror):
             if key.expires_at is not None and key.expires_at <= now:
                 return None
             if digest not in self._roots:
-                self._used_ms[key.id] = now_ms
-            due = bool(self._used_ms) and now_ms - self._flushed_ms >= FLUSH_AFTER_MS
-            if due:
-                self._flushed_ms = now_ms
-        if due:
-            # A key that works must not be refused because the disk is full.
-            with suppress(StorageError):
-                self.flush()
+                self._used_ms[key.id] = to_ms(now)
         return key
 
     def register_root(self, raw: str, company: Company, name: str = "root") -> ApiKey:
@@ -138,25 +127,26 @@ class Keyring(Mirror):
         digest = _digest(raw)
         expires_ms = None if expires_at is None else to_ms(expires_at)
         shown = [key.id, company.id, name, key.prefix, key.suffix]
-        with self._fresh():
+        with self._changing():
             with self._writing() as cursor:
                 cursor.execute(
                     "INSERT INTO api_keys VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL, $10)",
                     [*shown, digest, " ".join(key_scopes), to_ms(now), created_by, expires_ms],
                 )
-            self._by_digest[digest] = _Held(digest, key)
+            with self._lock:
+                self._by_digest[digest] = _Held(digest, key)
         return key, raw
 
     def of_company(self, company_id: int) -> list[ApiKey]:
         """See `KeyStore.list`."""
-        with self._fresh():
+        with self._lock:
             keys = [held.key for held in self._by_digest.values() if held.key.company_id == company_id]
             keys = [_used(key, self._used_ms[key.id]) if key.id in self._used_ms else key for key in keys]
         return sorted(keys, key=lambda key: (key.created_at, key.id))
 
     def revoke(self, company_id: int, key_id: str) -> None:
         """See `KeyStore.revoke`."""
-        with self._fresh():
+        with self._changing():
             for held in self._by_digest.values():
                 if held.key.id == key_id and held.key.company_id == company_id:
                     break
@@ -164,33 +154,40 @@ class Keyring(Mirror):
                 raise ApiKeyNotFound
             with self._writing() as cursor:
                 cursor.execute("DELETE FROM api_keys WHERE id = $1", [key_id])
-            self._by_digest.pop(held.digest, None)
-            self._used_ms.pop(key_id, None)
+            with self._lock:
+                self._by_digest.pop(held.digest, None)
+                self._used_ms.pop(key_id, None)
 
     def flush(self) -> None:
-        """Write down when keys were last used. Called at close."""
-        with self._lock:
-            self._flushed_ms = to_ms(self._clock())
-            used = dict(self._used_ms)
-        if not used:
-            return
-        # Written without the lock: other requests are verified meanwhile.
-        with self._file.write() as cursor:
-            for key_id, used_ms in used.items():
-                cursor.execute("UPDATE api_keys SET last_used_at = $2 WHERE id = $1", [key_id, used_ms])
-        with self._lock:
-            for digest, held in self._by_digest.items():
-                if held.key.id in used:
-                    self._by_digest[digest] = _Held(digest, _used(held.key, used[held.key.id]))
-            self._used_ms = {k: ms for k, ms in self._used_ms.items() if used.get(k) != ms}
+        """Write down when keys were last used. Raises `StorageError`; it can be tried again."""
+        with self._changing():
+            with self._lock:
+                used = dict(self._used_ms)
+            if not used:
+                return
+            with self._writing() as cursor:
+                cursor.execute(
+                    "UPDATE api_keys SET last_used_at = used.at "
+                    "FROM (SELECT unnest($1::VARCHAR[]) AS id, unnest($2::BIGINT[]) AS at) used "
+                    "WHERE api_keys.id = used.id",
+                    [list(used), list(used.values())],
+                )
+            with self._lock:
+                for digest, held in self._by_digest.items():
+                    if held.key.id in used:
+                        self._by_digest[digest] = _Held(digest, _used(held.key, used[held.key.id]))
+                self._used_ms = {k: ms for k, ms in self._used_ms.items() if used.get(k) != ms}
 
-    def _load(self) -> None:
+    def _read(self) -> dict[str, _Held]:
         with self._file.read() as cursor:
             rows = cursor.execute(
                 "SELECT k.digest, k.id, k.name, k.company_id, c.name, k.prefix, k.suffix, k.scopes, k.created_at, "
                 "k.created_by, k.last_used_at, k.expires_at FROM api_keys k JOIN companies c ON c.id = k.company_id"
             ).fetchall()
-        self._by_digest = {row[0]: _Held(row[0], _from_row(row[1:])) for row in rows}
+        return {row[0]: _Held(row[0], _from_row(row[1:])) for row in rows}
+
+    def _adopt(self, rows: dict[str, _Held]) -> None:
+        self._by_digest = rows
 
 
 class KeyStore:

@@ -5,32 +5,47 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Generic, TypeVar
 
 from engine.errors import StorageError
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.connection import Cursor
 
+Rows = TypeVar("Rows")
 
-class Mirror(ABC):
-    """A lock over rows in memory and their tables. One object is the only writer of its tables."""
+
+class Mirror(ABC, Generic[Rows]):
+    """Rows in memory under a short lock, and their tables behind a writer's lock. One object writes its tables.
+
+    The memory's lock is never held over I/O, so that a lookup waits for no disk: event loops look keys up here.
+    """
 
     def __init__(self, file: CatalogFile) -> None:
         self._file = file
-        self._lock = threading.RLock()
-        self._stale = True
+        self._lock = threading.Lock()
+        self._writer = threading.RLock()
+        self._stale = False
+        self._adopt(self._read())
 
     @abstractmethod
-    def _load(self) -> None:
-        """Read the tables; the lock is held."""
+    def _read(self) -> Rows:
+        """Read the tables."""
+
+    @abstractmethod
+    def _adopt(self, rows: Rows) -> None:
+        """Put `rows` in the place of what is in memory; the memory's lock is held."""
 
     @contextmanager
-    def _fresh(self) -> Generator[None]:
-        """Hold the lock, with the rows in memory as they are in the file."""
-        with self._lock:
+    def _changing(self) -> Generator[None]:
+        """Be the only writer, with the rows in memory as they are in the file.
+
+        Raises:
+            StorageError: an earlier write failed, and what it left still cannot be read.
+        """
+        with self._writer:
             if self._stale:
-                self._load()
-                self._stale = False
+                self._reload()
             yield
 
     @contextmanager
@@ -40,6 +55,14 @@ class Mirror(ABC):
             with self._file.write() as cursor:
                 yield cursor
         except StorageError:
-            # It may have been committed all the same; the next use reads what is there.
+            # It may have been committed all the same: read what is there.
             self._stale = True
+            with suppress(StorageError):
+                self._reload()
             raise
+
+    def _reload(self) -> None:
+        rows = self._read()
+        with self._lock:
+            self._adopt(rows)
+        self._stale = False

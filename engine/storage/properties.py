@@ -1,14 +1,13 @@
-"""Named values of one namespace's database, such as the schema its passages were derived under."""
+"""Named values of one namespace's database, such as its schema."""
 
 from __future__ import annotations
 
 from engine.storage.connection import Cursor
 
 
-def read_property(cursor: Cursor, name: str) -> str | None:
-    """The value, or None."""
-    row = cursor.execute("SELECT value FROM properties WHERE name = $1", [name]).fetchone()
-    return None if row is None else str(row[0])
+def read_properties(cursor: Cursor) -> dict[str, str]:
+    """All of them."""
+    return dict(cursor.execute("SELECT name, value FROM properties").fetchall())
 
 
 def write_property(cursor: Cursor, name: str, value: str) -> None:

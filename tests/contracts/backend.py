@@ -90,7 +90,7 @@ def store(backend: Backend, documents: Sequence[dict[str, Any]], namespace: int 
     """Upload as the engine does."""
     schema, checked = plan_upload(SCHEMA, {}, documents)
     writes, vectors = derive(checked, schema.searchable(), EMBEDDER, PassageSettings())
-    return backend.upsert(namespace, writes, vectors)
+    return backend.upsert(namespace, writes, vectors, schema)
 
 
 def checked_filter(raw: dict[str, Any]) -> CheckedFilter:
@@ -155,7 +155,8 @@ class BackendContract:
     def backend(self, tmp_path: Path) -> Generator[Backend]:
         """With the empty namespace 1."""
         made = self.make(tmp_path)
-        made.ensure(spec())
+        made.create(spec())
+        made.confirm(1)
         yield made
         made.close()
 
@@ -175,13 +176,36 @@ class BackendContract:
         assert (backend.count(1), scanned(backend), backend.values(1, "colour")) == (0, [], [])
         assert backend.hydrate(1, np.array([0, 7], np.int64)) == []
 
-    def test_ensuring_again_keeps_what_is_there(self, filled: Backend) -> None:
-        filled.ensure(spec())
+    def test_a_namespace_is_never_made_over_another(self, filled: Backend) -> None:
+        with pytest.raises(StorageError):
+            filled.create(spec())
         assert scanned(filled) == CORPUS
+
+    def test_the_state_says_what_is_stored(self, filled: Backend) -> None:
+        before = filled.state(1)
+        assert (before.documents, before.passages) == (COUNT, passages_of(CORPUS))
+        filled.delete(1, ids=["d1", "nobody"])
+        store(filled, [document(2), document(99)])
+        after = filled.state(1)
+        assert (after.documents, after.schema) == (COUNT, SCHEMA)
+        assert after.seq == before.seq + 2
+
+    def test_a_schema_goes_with_its_documents_or_not_at_all(self, filled: Backend) -> None:
+        wider = merge(SCHEMA, decode_schema({"size": {"is_filterable": True}}))
+        before = filled.state(1)
+        schema, checked = plan_upload(wider, {}, [document(70)])
+        writes, vectors = derive(checked, schema.searchable(), EMBEDDER, PassageSettings())
+        with pytest.raises(ValueError, match="vectors"):
+            filled.upsert(1, writes, vectors[1:], wider)
+        assert filled.state(1) == before
+        assert filled.upsert(1, writes, vectors, wider) == 1
+        assert filled.state(1).schema == wider
+        where = parse_filter({"size": {"$gt": 10}}, wider)
+        assert filled.count(1, where) == sum(d["size"] > 10 for d in [*CORPUS, document(70)])
 
     def test_an_attribute_that_becomes_filterable_holds_the_values_already_stored(self, filled: Backend) -> None:
         wider = merge(SCHEMA, decode_schema({"size": {"is_filterable": True}}))
-        filled.ensure(spec(schema=wider))
+        filled.upsert(1, [], EMBEDDER.embed_passages([]), wider)
         where = parse_filter({"size": {"$gt": 10}}, wider)
         assert filled.count(1, where) == sum(d["size"] > 10 for d in CORPUS)
 
@@ -478,17 +502,17 @@ class BackendContract:
         assert found(filled, ask(filled, "latecomer").lexical) == ["late"]
 
     def test_a_dropped_namespace_takes_nothing_else_with_it(self, filled: Backend) -> None:
-        filled.ensure(spec(2))
+        filled.create(spec(2))
         store(filled, CORPUS[:5], 2)
         filled.drop(1)
         filled.drop(1)
         assert scanned(filled, 2) == CORPUS[:5]
-        filled.ensure(spec(1))
+        filled.create(spec(1))
         assert filled.count(1) == 0
         assert len(ask(filled, "harbour").vector) == 0
 
     def test_namespaces_know_nothing_of_each_other(self, filled: Backend) -> None:
-        filled.ensure(spec(2))
+        filled.create(spec(2))
         store(filled, [{"id": "d1", "body": "submarine"}], 2)
         assert len(ask(filled, "submarine").lexical) == 0
         assert found(filled, ask(filled, "harbour submarine", namespace=2).vector, 2) == ["d1"]
@@ -510,7 +534,7 @@ class BackendContract:
             ]
 
         backend = self.make(tmp_path)
-        backend.ensure(spec())
+        backend.create(spec())
         store(backend, CORPUS)
         store(backend, [document(4), {"id": "d9", "body": "A rope."}])
         backend.delete(1, ids=["d20", "d21"])
@@ -535,6 +559,6 @@ class BackendContract:
 
     def test_closing_twice_is_harmless(self, tmp_path: Path) -> None:
         backend = self.make(tmp_path)
-        backend.ensure(spec())
+        backend.create(spec())
         backend.close()
         backend.close()

@@ -33,6 +33,7 @@ from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.keys import Keyring
 from engine.storage.sessions import SessionStore
+from tests.catalogs import added, written
 
 def say(**line):
     print(json.dumps(line), flush=True)
@@ -51,13 +52,14 @@ while True:
     if kind == "create" or not held:
         name = f"n{seed}-{step}"
         say(trying=name)
-        made = catalog.create_namespace(company, name, Schema(), embedder="e", dimension=1)
+        made = added(catalog, name)
         say(created=name, id=made.id)
     elif kind == "schema":
         target = chance.choice(held)
         attributes = {f"a{seed}_{step}_{n}": Attribute(AttributeType.STRING) for n in range(chance.choice([1, 50]))}
         say(trying=target.name)
-        catalog.update_schema(target.id, Schema(attributes))
+        written(catalog, target.id, Schema(attributes))
+        catalog.flush()
         say(changed=target.name, attributes=sorted(attributes))
     elif kind == "drop":
         target = chance.choice(held)

@@ -22,10 +22,11 @@ from pathlib import Path
 from engine.model.schema import Schema
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
+from tests.catalogs import added
 file = CatalogFile.open(Path(sys.argv[1]))
 catalog = Catalog(file)
 for n in range(int(sys.argv[2]), int(sys.argv[3])):
-    catalog.create_namespace(catalog.company("default"), f"n{n}", Schema(), embedder="e", dimension=1)
+    added(catalog, f"n{n}")
 os._exit(0)
 """
 

@@ -16,6 +16,7 @@ from engine.model.schema import Attribute, AttributeType, Schema
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.connection import connect
+from tests.catalogs import added
 
 MOUNT, UNMOUNT = shutil.which("mount"), shutil.which("umount")
 
@@ -59,7 +60,7 @@ def test_a_catalog_that_broke_mends_itself_once_there_is_space(tmp_path: Path) -
     catalog = Catalog(file)
     with pytest.raises(StorageError), file.read():
         raise duckdb.FatalException("has been invalidated")
-    made = catalog.create_namespace(catalog.company("default"), "docs", Schema(), embedder="e", dimension=1)
+    made = added(catalog, "docs")
     assert Catalog(file).namespaces(1) == [made]
     file.close()
 
@@ -78,7 +79,7 @@ def test_acknowledged_namespaces_outlive_a_full_disk(small_disk: Path) -> None:
     refused = 0
     for n in range(600):
         try:
-            catalog.create_namespace(company, f"n{n:03}", wide(n), embedder="e", dimension=1)
+            added(catalog, f"n{n:03}", wide(n), company)
             acknowledged.append(f"n{n:03}")
         except StorageError:
             refused += 1
@@ -93,6 +94,6 @@ def test_acknowledged_namespaces_outlive_a_full_disk(small_disk: Path) -> None:
     file = CatalogFile.open(elsewhere)
     catalog = Catalog(file)
     assert set(acknowledged) <= {n.name for n in catalog.namespaces(1)}
-    catalog.create_namespace(company, "after", wide(-1), embedder="e", dimension=1)
+    added(catalog, "after", wide(-1), company)
     assert catalog.namespace(1, "after").schema == wide(-1)
     file.close()

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import shutil
-import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.backend.embedded import writer
-from engine.backend.embedded.catchup import rebuild_indexes, save_vectors
-from engine.backend.embedded.columns import ensure_columns
-from engine.backend.embedded.folders import REINDEXED, beside, recover_folders, remove_folder, swap_folders
+from engine.backend.embedded.catchup import save_vectors
+from engine.backend.embedded.folders import (
+    PENDING_FILE,
+    REINDEXED,
+    beside,
+    clear_dropped,
+    recover_folder,
+    recover_folders,
+    remove_folder,
+    swap_folders,
+    unknown_folders,
+)
 from engine.backend.embedded.housekeeping import Housekeeping, tidy
 from engine.backend.embedded.legs import run_legs
-from engine.backend.embedded.opening import create_store, open_store
+from engine.backend.embedded.opening import create_store, is_settled, open_store, read_state
 from engine.backend.embedded.paging import read_page
 from engine.backend.embedded.pool import StorePool
 from engine.backend.embedded.store import NamespaceStore
@@ -29,18 +37,18 @@ from engine.backend.protocol import (
     NamespaceSpec,
     StoredDocument,
 )
-from engine.errors import NamespaceNotFound
+from engine.errors import NamespaceNotFound, StorageError
 from engine.filters.check import CheckedFilter
 from engine.filters.sql import compile_filter
 from engine.model.document import JsonValue, Passage
 from engine.model.hits import Labels, Vectors
-from engine.model.namespace import StorageSize
+from engine.model.namespace import NamespaceState
+from engine.model.schema import Schema
 from engine.settings import EngineSettings
 from engine.storage import documents as documents_table
 from engine.storage import passages as passages_table
 from engine.storage.attributes import matching_ids, matching_keys
-from engine.storage.files import folder_bytes
-from engine.storage.properties import read_property
+from engine.storage.files import PRIVATE, translated_os_errors
 from engine.vector.hnsw import LIBRARY_VERSION, WITHOUT_LIBRARY
 
 SAVE_AFTER_ROWS = 50_000
@@ -52,16 +60,21 @@ class EmbeddedBackend:
 
     Args:
         root: the folder that holds one folder a namespace.
+        opened: is told the state of each namespace when it is opened.
     """
 
-    def __init__(self, root: Path, settings: EngineSettings) -> None:
+    def __init__(
+        self, root: Path, settings: EngineSettings, opened: Callable[[int, NamespaceState], None] | None = None
+    ) -> None:
         self._root = root
         self._settings = settings
-        self._root.mkdir(parents=True, exist_ok=True)
-        recover_folders(self._root)
+        self._opened = opened
+        with translated_os_errors():
+            self._root.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
         self._pool = StorePool(settings.storage.open_namespaces, self._open, save_vectors)
-        self._lock = threading.Lock()
         self._housekeeping = Housekeeping(self._tidy)
+        self._dropped: set[int] = set()
+        self._problems: dict[int, str] = {}
 
     @property
     def capabilities(self) -> Capabilities:
@@ -77,71 +90,137 @@ class EmbeddedBackend:
         """How many namespaces are open now."""
         return len(self._pool)
 
+    def recover(self, known: set[int]) -> None:
+        """Finish or undo what was under way when the process ended; before anything is opened.
+
+        Args:
+            known: the namespaces that the catalog has.
+        """
+        with translated_os_errors():
+            recover_folders(self._root, known)
+
+    def unknown(self, known: set[int]) -> list[str]:
+        """Names of folders that belong to no namespace of the catalog."""
+        with translated_os_errors():
+            return unknown_folders(self._root, known)
+
+    def problem(self, namespace: int) -> str:
+        """Why it could not be opened when that was last tried, readable; empty where nothing is wrong."""
+        return self._problems.get(namespace, "")
+
+    def outdated(self, known: Mapping[int, int]) -> list[int]:
+        """Those of `known` (number to sequence) whose database has moved on, or may have. Opens none.
+
+        A log that is left over belongs to a process that was killed: it may hold a write that nobody knows of.
+        """
+        return [n for n, seq in known.items() if not is_settled(self._folder(n), seq)]
+
+    def read_state(self, namespace: int) -> NamespaceState:
+        """What its database says of a namespace that is not in use; cheaper than opening it.
+
+        Raises:
+            CorruptData: the database is damaged or missing.
+        """
+        with self._noting_problems(namespace):
+            return read_state(self._folder(namespace), self._settings)
+
+    def state(self, namespace: int) -> NamespaceState:
+        with self._pool.use(namespace) as store:
+            return store.state()
+
     def _folder(self, namespace: int) -> Path:
         return self._root / str(namespace)
 
     def _open(self, namespace: int) -> NamespaceStore:
-        folder = self._folder(namespace)
-        if not folder.exists():
-            # Between its row in the catalog and its folder, or between the end of the one and of the other.
+        if namespace in self._dropped:
+            # Between the end of its folder and the end of its row in the catalog.
             raise NamespaceNotFound
-        store = open_store(folder, self._settings)
+        folder = self._folder(namespace)
+        with self._noting_problems(namespace):
+            if not folder.exists():
+                recover_folder(folder)
+            store = open_store(folder, self._settings)
+        if self._opened is not None:
+            self._opened(namespace, store.state())
         # What a crash left in the log was replayed into memory.
         self._housekeeping.written(namespace)
         return store
 
-    def ensure(self, spec: NamespaceSpec) -> None:
-        with self._lock:
-            if not self._folder(spec.id).exists():
-                create_store(self._folder(spec.id), spec, self._settings)
-        with self._pool.use(spec.id) as store:
-            ensure_columns(store, spec.schema)
+    @contextmanager
+    def _noting_problems(self, namespace: int) -> Generator[None]:
+        try:
+            yield
+        except StorageError as error:
+            self._problems[namespace] = error.message
+            raise
+        self._problems.pop(namespace, None)
 
-    def drop(self, namespace: int) -> None:
-        self._pool.replace(namespace, lambda: remove_folder(self._folder(namespace)))
+    def create(self, spec: NamespaceSpec) -> None:
+        """Make the namespace, empty and pending: until `confirm`, the next opening removes what the catalog lacks.
+
+        Raises:
+            StorageError: nothing is left of it.
+        """
+        folder = self._folder(spec.id)
+        if folder.exists():
+            raise StorageError(f"There is a folder of namespace {spec.id} already.")
+        create_store(folder, spec, self._settings, pending=True)
+        self._dropped.discard(spec.id)
+
+    def confirm(self, namespace: int) -> None:
+        """The catalog has the namespace: whatever it lacks from now on, its folder stays."""
+        with suppress(OSError):
+            (self._folder(namespace) / PENDING_FILE).unlink(missing_ok=True)
+
+    def drop(self, namespace: int, forget: Callable[[], None] = lambda: None) -> None:
+        def change() -> None:
+            self._dropped.add(namespace)
+            try:
+                remove_folder(self._folder(namespace), forget)
+            except BaseException:
+                self._dropped.discard(namespace)
+                raise
+
+        self._pool.replace(namespace, change)
+        self._problems.pop(namespace, None)
+        clear_dropped(self._folder(namespace))
 
     def upsert(
-        self,
-        namespace: int,
-        documents: list[DocumentWrite],
-        vectors: Vectors,
-        properties: Mapping[str, str] | None = None,
+        self, namespace: int, documents: list[DocumentWrite], vectors: Vectors, schema: Schema | None = None
     ) -> int:
         with self._pool.use(namespace) as store:
             try:
-                written = writer.upsert(store, documents, vectors, properties or {})
+                written = writer.upsert(store, documents, vectors, schema)
             finally:
                 self._housekeeping.written(namespace)
             if store.unsaved_rows >= SAVE_AFTER_ROWS and store.vectors.is_built:
                 save_vectors(store)
             return written
 
-    def replace_all(
-        self,
-        spec: NamespaceSpec,
-        batches: Iterator[tuple[list[DocumentWrite], Vectors]],
-        properties: Mapping[str, str],
-    ) -> int:
-        """Put the documents of `batches` in place of everything the namespace holds, all at once; how many.
+    def replace_all(self, spec: NamespaceSpec, batches: Iterator[tuple[list[DocumentWrite], Vectors]]) -> int:
+        """Put the documents of `batches` in place of everything the namespace holds, all at once; how many writes.
 
         `batches` may read the namespace while it runs; searches see the old state until the new one is whole.
         """
         folder = self._folder(spec.id)
+        with self._pool.use(spec.id) as store:
+            seq = store.committed_seq
         building = beside(folder, REINDEXED)
         shutil.rmtree(building, ignore_errors=True)
-        create_store(building, spec, self._settings)
-        store = open_store(building, self._settings)
         try:
-            ensure_columns(store, spec.schema)
-            done = sum(writer.upsert(store, writes, vectors, properties) for writes, vectors in batches)
-            store.vectors.wait_until_built()
-            save_vectors(store)
+            # A sequence above that of the old state tells the catalog of the change.
+            create_store(building, spec, self._settings, pending=False, seq=seq + 1)
+            store = open_store(building, self._settings)
+            try:
+                done = sum(writer.upsert(store, writes, vectors, None) for writes, vectors in batches)
+                store.vectors.wait_until_built()
+                save_vectors(store)
+            finally:
+                store.close()
+            self._pool.replace(spec.id, lambda: swap_folders(building, folder))
         except BaseException:
-            store.close()
             shutil.rmtree(building, ignore_errors=True)
             raise
-        store.close()
-        self._pool.replace(spec.id, lambda: swap_folders(building, folder))
         return done
 
     def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
@@ -216,24 +295,10 @@ class EmbeddedBackend:
                 snapshot.remember_values(asked, found)
             return found
 
-    def generation(self, namespace: int) -> int:
-        """Journal sequence of the last committed write."""
+    def searched(self, namespace: int) -> tuple[str, ...] | None:
+        """The attributes that the stored passages were derived from, sorted; None before the first write."""
         with self._pool.use(namespace) as store:
-            return store.committed_seq
-
-    def property(self, namespace: int, name: str) -> str | None:
-        """A value that an upsert wrote, or None."""
-        with self._pool.use(namespace) as store, store.reading() as cursor:
-            return read_property(cursor, name)
-
-    def size(self, namespace: int) -> StorageSize:
-        """Documents, passages and bytes on disk."""
-        with self._pool.use(namespace) as store:
-            with store.reading() as cursor:
-                documents = documents_table.count_documents(cursor)
-            passages = len(store.snapshot.labels)
-        used = folder_bytes(self._folder(namespace))
-        return StorageSize(documents=documents, passages=passages, storage_bytes=used)
+            return store.record.searched
 
     def maintain(self, namespace: int) -> Maintenance:
         with self._pool.use(namespace) as store:
@@ -241,11 +306,6 @@ class EmbeddedBackend:
             before = store.saved_seq
             save_vectors(store)
             return Maintenance(saved_vectors=store.saved_seq != before)
-
-    def rebuild(self, namespace: int) -> None:
-        """Build both indexes anew from the stored passages and vectors."""
-        with self._pool.use(namespace) as store:
-            rebuild_indexes(store)
 
     def verify(self, namespace: int) -> list[str]:
         """What is wrong, readable; empty when all is well."""
@@ -259,12 +319,6 @@ class EmbeddedBackend:
             for file in (*files, store.manifest.path):
                 if file.exists():
                     shutil.copy2(file, target / file.name)
-
-    def remove_unknown(self, known: set[int]) -> None:
-        """Remove folders of namespaces that the catalog does not know: left by a crash between the two."""
-        for folder in self._root.iterdir():
-            if folder.name.isdigit() and int(folder.name) not in known:
-                remove_folder(folder)
 
     def close(self) -> None:
         self._housekeeping.stop()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 from pathlib import Path
 
 from engine.backend.embedded.catchup import catch_up_lexical, catch_up_vectors
-from engine.backend.embedded.folders import BUILDING, beside
+from engine.backend.embedded.columns import fitted
+from engine.backend.embedded.folders import BUILDING, PENDING_FILE, beside
+from engine.backend.embedded.record import Record, read_record, write_identity, write_schema
 from engine.backend.embedded.store import (
     DATABASE_FILE,
     LEXICAL_FOLDER,
@@ -16,21 +17,18 @@ from engine.backend.embedded.store import (
     NamespaceStore,
 )
 from engine.backend.protocol import NamespaceSpec
-from engine.errors import CorruptData
+from engine.errors import CorruptData, StorageError
 from engine.lexical.index import LexicalIndex
+from engine.model.namespace import NamespaceState
 from engine.settings import EngineSettings
-from engine.storage.attributes import Columns
+from engine.storage.attributes import Columns, drop_retired, has_retired
 from engine.storage.connection import Database, connect
-from engine.storage.journal import read_counters
+from engine.storage.files import PRIVATE, folder_bytes, sync_directory, translated_os_errors
+from engine.storage.journal import begin_after, read_counters
 from engine.storage.manifest import Manifest
 from engine.storage.migrate import migrate, shipped
-from engine.storage.properties import read_property, write_property
+from engine.storage.passages import count_passages
 from engine.vector.index import VectorIndex
-
-DIMENSION_PROPERTY = "dimension"
-EMBEDDER_PROPERTY = "embedder"
-EPOCH_PROPERTY = "epoch"
-"""Another text for each database that a namespace has had: keys of documents mean nothing in the next one."""
 
 
 def open_store(folder: Path, settings: EngineSettings) -> NamespaceStore:
@@ -39,29 +37,77 @@ def open_store(folder: Path, settings: EngineSettings) -> NamespaceStore:
     Raises:
         CorruptData: the database is damaged, or older than what was acknowledged.
     """
+    database = _open_database(folder, settings)
+    try:
+        with database.reader() as cursor:
+            retired = has_retired(cursor)
+        if retired:
+            with database.transaction() as cursor:
+                drop_retired(cursor)
+        with database.reader() as cursor:
+            seq, columns, record = read_counters(cursor).seq, Columns(cursor), read_record(cursor)
+        return _assemble(folder, database, columns, record, settings, seq)
+    except BaseException:
+        database.close()
+        raise
+
+
+def is_settled(folder: Path, seq: int) -> bool:
+    """Whether the folder looks as if its last write was that of `seq`; opens no database."""
+    try:
+        recorded = Manifest(folder / MANIFEST_FILE).read()
+    except StorageError:
+        return False
+    # Before its first write a namespace has no side file.
+    return recorded == seq and not (folder / f"{DATABASE_FILE}.wal").exists()
+
+
+def read_state(folder: Path, settings: EngineSettings) -> NamespaceState:
+    """What the database of a namespace that is not open says of it; its indexes are not opened.
+
+    Raises:
+        CorruptData: as `open_store`.
+    """
+    database = _open_database(folder, settings)
+    try:
+        with database.reader() as cursor:
+            seq, record, passages = read_counters(cursor).seq, read_record(cursor), count_passages(cursor)
+    finally:
+        database.close()
+    return NamespaceState(
+        seq=seq,
+        schema=record.schema,
+        embedder=record.embedder,
+        dimension=record.dimension,
+        documents=record.documents,
+        passages=passages,
+        storage_bytes=folder_bytes(folder),
+    )
+
+
+def _open_database(folder: Path, settings: EngineSettings) -> Database:
+    if not (folder / DATABASE_FILE).exists():
+        # DuckDB would make an empty one.
+        raise CorruptData("The database of the namespace is missing.")
     database = connect(
         folder / DATABASE_FILE, threads=settings.storage.threads, memory_limit=settings.storage.memory_limit
     )
     try:
         migrate(database, shipped("namespace"))
         with database.reader() as cursor:
-            seq = read_counters(cursor).seq
-            Manifest(folder / MANIFEST_FILE).check(seq)
-            dimension = int(read_property(cursor, DIMENSION_PROPERTY) or 0)
-            columns = Columns(cursor)
-        store = _assemble(folder, database, columns, dimension, settings, seq)
+            Manifest(folder / MANIFEST_FILE).check(read_counters(cursor).seq)
     except BaseException:
         database.close()
         raise
-    return store
+    return database
 
 
 def _assemble(
-    folder: Path, database: Database, columns: Columns, dimension: int, settings: EngineSettings, seq: int
+    folder: Path, database: Database, columns: Columns, record: Record, settings: EngineSettings, seq: int
 ) -> NamespaceStore:
     lexical, lexical_seq = _open_lexical(folder / LEXICAL_FOLDER)
-    vectors, vectors_seq = VectorIndex.open(folder / VECTORS_FOLDER, dimension, settings.vectors)
-    store = NamespaceStore(folder, database, lexical, vectors, columns, dimension, settings)
+    vectors, vectors_seq = VectorIndex.open(folder / VECTORS_FOLDER, record.dimension, settings.vectors)
+    store = NamespaceStore(folder, database, lexical, vectors, columns, settings, record)
     try:
         with store.reading() as cursor:
             catch_up_lexical(store, cursor, lexical_seq, seq)
@@ -83,20 +129,32 @@ def _open_lexical(folder: Path) -> tuple[LexicalIndex, int]:
         return LexicalIndex.open(folder)
 
 
-def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings) -> None:
-    """Make the folder and the empty database of a namespace, all of it or nothing."""
+def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings, *, pending: bool, seq: int = 0) -> None:
+    """Make the folder and the database of a namespace, with schema and columns but no document: all of it or nothing.
+
+    Args:
+        pending: mark it as one that the catalog does not know yet.
+        seq: journal sequence to go on from.
+    """
     building = beside(folder, BUILDING)
     shutil.rmtree(building, ignore_errors=True)
-    building.mkdir(parents=True)
+    with translated_os_errors():
+        building.mkdir(parents=True, mode=PRIVATE)
+        if pending:
+            (building / PENDING_FILE).touch()
     database = connect(
         building / DATABASE_FILE, threads=settings.storage.threads, memory_limit=settings.storage.memory_limit
     )
     try:
         migrate(database, shipped("namespace"))
         with database.transaction() as cursor:
-            write_property(cursor, DIMENSION_PROPERTY, str(spec.dimension))
-            write_property(cursor, EMBEDDER_PROPERTY, spec.embedder)
-            write_property(cursor, EPOCH_PROPERTY, secrets.token_hex(4))
+            write_identity(cursor, spec)
+            write_schema(cursor, read_record(cursor), spec.schema)
+            fitted(cursor, Columns(cursor), spec.schema)
+            begin_after(cursor, seq)
     finally:
         database.close()
-    building.rename(folder)
+    with translated_os_errors():
+        sync_directory(building)
+        building.rename(folder)
+        sync_directory(folder.parent)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 
-from engine.backend.embedded.opening import EPOCH_PROPERTY
 from engine.backend.embedded.store import NamespaceStore
 from engine.backend.protocol import DocumentPage, StoredDocument
 from engine.errors import InvalidRequest
@@ -13,7 +12,6 @@ from engine.filters.check import CheckedFilter
 from engine.filters.sql import compile_filter
 from engine.storage.attributes import matching_keys_after
 from engine.storage.documents import decode_body, first_documents, keys_after
-from engine.storage.properties import read_property
 
 PAGE_BYTES = 16 * 2**20
 """A page ends before its documents are larger; a document that is larger alone is a page of its own."""
@@ -21,9 +19,9 @@ PAGE_BYTES = 16 * 2**20
 
 def read_page(store: NamespaceStore, where: CheckedFilter | None, limit: int, cursor: str | None) -> DocumentPage:
     """See `Backend.page`."""
+    epoch = store.record.epoch
+    after = -1 if cursor is None else _decode(cursor, epoch)
     with store.database.snapshot() as reader:
-        epoch = read_property(reader, EPOCH_PROPERTY) or ""
-        after = -1 if cursor is None else _decode(cursor, epoch)
         if where is None:
             keys = keys_after(reader, after, limit + 1)
         else:

@@ -68,13 +68,15 @@ class StorePool:
                 self._leave(namespace)
 
     def replace(self, namespace: int, change: Callable[[], None]) -> None:
-        """Close a namespace once nobody uses it and run `change` on its files; later uses wait, then open it again."""
-        with self._lock:
-            gate = self._opening.setdefault(namespace, threading.Lock())
-        with gate, self._lock:
-            self._lock.wait_for(lambda: self._users.get(namespace, 0) == 0)
-            store = self._stores.pop(namespace, None)
-            self._users.pop(namespace, None)
+        """Close a namespace once nobody uses it and run `change` on its files; later uses wait, then open it again.
+
+        Uses of other namespaces do not wait.
+        """
+        with self._gate(namespace):
+            with self._lock:
+                self._lock.wait_for(lambda: self._users.get(namespace, 0) == 0)
+                store = self._stores.pop(namespace, None)
+                self._users.pop(namespace, None)
             if store is not None:
                 self._shut(store, retire=False)
             change()
@@ -98,30 +100,35 @@ class StorePool:
             self._users[namespace] -= 1
             self._lock.notify_all()
 
-    def _take(self, namespace: int) -> NamespaceStore:
+    def _gate(self, namespace: int) -> threading.Lock:
+        """Who has it opens or closes the namespace."""
         with self._lock:
-            gate = self._opening.setdefault(namespace, threading.Lock())
-        with gate:
+            return self._opening.setdefault(namespace, threading.Lock())
+
+    def _take(self, namespace: int) -> NamespaceStore:
+        with self._gate(namespace):
             with self._lock:
                 if self._closed:
                     raise EngineClosed
                 store = self._stores.get(namespace)
-                if store is not None and store.database.is_broken:
-                    # A full disk in a checkpoint invalidates the instance; a new one reads what was committed.
-                    self._lock.wait_for(lambda: self._users.get(namespace, 0) == 0, timeout=10)
-                    self._shut(self._stores.pop(namespace), retire=False)
-                    store = None
-                if store is not None:
+                if store is not None and not store.database.is_broken:
                     self._stores.move_to_end(namespace)
                     self._users[namespace] = self._users.get(namespace, 0) + 1
                     return store
+                if store is not None:
+                    # A full disk in a checkpoint invalidates the instance; a new one reads what was committed.
+                    self._lock.wait_for(lambda: self._users.get(namespace, 0) == 0, timeout=10)
+                    del self._stores[namespace]
+            if store is not None:
+                self._shut(store, retire=False)
             store = self._open_store(namespace)
             with self._lock:
-                if self._closed:
-                    store.close()
-                    raise EngineClosed
-                self._stores[namespace] = store
-                self._users[namespace] = self._users.get(namespace, 0) + 1
+                if not self._closed:
+                    self._stores[namespace] = store
+                    self._users[namespace] = self._users.get(namespace, 0) + 1
+            if self._closed:
+                store.close()
+                raise EngineClosed
         self._evict()
         return store
 

@@ -10,13 +10,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from engine.backend.embedded.record import Record
 from engine.backend.embedded.snapshot import Snapshot, without
 from engine.errors import StorageError
 from engine.lexical.index import LexicalIndex
 from engine.model.hits import Labels
+from engine.model.namespace import NamespaceState
 from engine.settings import EngineSettings
 from engine.storage.attributes import Columns
 from engine.storage.connection import Cursor, Database
+from engine.storage.files import folder_bytes
 from engine.storage.manifest import Manifest
 from engine.storage.passages import label_keys
 from engine.vector.index import VectorIndex
@@ -41,8 +44,8 @@ class NamespaceStore:
         lexical: LexicalIndex,
         vectors: VectorIndex,
         columns: Columns,
-        dimension: int,
         settings: EngineSettings,
+        record: Record,
     ) -> None:
         self.folder = folder
         self.database = database
@@ -50,13 +53,18 @@ class NamespaceStore:
         self.vectors = vectors
         self.columns = columns
         self.manifest = Manifest(folder / MANIFEST_FILE)
-        self.dimension = dimension
+        self.record = record
         self.settings = settings
         self.write_lock = threading.RLock()
         self.committed_seq = 0
         self.saved_seq = 0
         self.unsaved_rows = 0
         self._snapshot: Snapshot | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors; 0 where there are none."""
+        return self.record.dimension
 
     @property
     def snapshot(self) -> Snapshot:
@@ -93,6 +101,18 @@ class NamespaceStore:
     def is_current(self) -> bool:
         """Whether the snapshot shows every committed write."""
         return self.committed_seq == self.snapshot.seq
+
+    def state(self) -> NamespaceState:
+        """What the catalog mirrors; for the one who holds writers off, or just wrote."""
+        return NamespaceState(
+            seq=self.committed_seq,
+            schema=self.record.schema,
+            embedder=self.record.embedder,
+            dimension=self.record.dimension,
+            documents=self.record.documents,
+            passages=len(self.snapshot.labels),
+            storage_bytes=folder_bytes(self.folder),
+        )
 
     def close(self) -> None:
         """Release files and threads; nothing is lost when this never runs."""

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from engine.backend.embedded.catchup import rebuild_indexes
+from engine.backend.embedded.columns import fitted
+from engine.backend.embedded.record import write_schema
 from engine.backend.embedded.store import NamespaceStore
 from engine.backend.protocol import DocumentWrite
 from engine.errors import QuarryError, StorageError
 from engine.lexical.index import LexicalPassage
 from engine.model.document import PassageDraft
 from engine.model.hits import Labels, Vectors
+from engine.model.schema import Schema
 from engine.storage import allocator
-from engine.storage.attributes import delete_attributes
+from engine.storage.attributes import Columns, delete_attributes
 from engine.storage.connection import Cursor
 from engine.storage.documents import DocumentRow, delete_documents, insert_documents, keys_of, keys_of_roots
 from engine.storage.files import require_free_space
@@ -29,7 +33,6 @@ from engine.storage.passages import (
     insert_passages,
     labels_of,
 )
-from engine.storage.properties import write_property
 
 _log = logging.getLogger(__name__)
 
@@ -51,13 +54,14 @@ def upsert(
     store: NamespaceStore,
     documents: list[DocumentWrite],
     vectors: Vectors,
-    properties: Mapping[str, str],
+    schema: Schema | None,
 ) -> int:
-    """Replace or insert `documents` (distinct ids) and set `properties` in one transaction; findable on return.
+    """Replace or insert `documents` (distinct ids) under `schema`, all in one transaction; findable on return.
 
     Args:
         documents: emptied on the way, so that bodies are not held beside the database's copy of them.
         vectors: shape ``(sum of passages, dimension)``, in the order of the documents' passages.
+        schema: its typed columns come and go with the same commit; None leaves everything as it is.
 
     Raises:
         ValueError: as many vectors as passages were not given; nothing is written.
@@ -71,18 +75,22 @@ def upsert(
     vectors = as_stored(vectors)
     with store.write_lock:
         mend(store)
+        columns, record = store.columns, store.record
         with store.database.transaction() as cursor:
             before = read_counters(cursor)
-            removed = _remove(cursor, keys_of(cursor, [d.id for d in documents]))
+            if schema is not None:
+                columns, record = fitted(cursor, columns, schema), write_schema(cursor, record, schema)
+            replaced = keys_of(cursor, [d.id for d in documents])
+            removed = _remove(cursor, replaced)
             written, size = len(documents), sum(len(document.body) for document in documents)
-            added = _insert(store, cursor, documents, vectors, before)
+            added = _insert(columns, cursor, documents, vectors, before)
             after = Counters(before.next_key + written, before.next_label + len(added), before.seq + 1)
             append_change(cursor, before, after, "upsert", removed)
-            for name, value in properties.items():
-                write_property(cursor, name, value)
             if size >= LARGE:
                 # The commit is about to need as much as the bodies have left.
                 allocator.trim()
+        store.columns = columns
+        store.record = msgspec.structs.replace(record, documents=record.documents + written - len(replaced))
         _apply(store, after.seq, added, vectors, np.asarray(removed, np.int64))
     return written
 
@@ -99,6 +107,7 @@ def delete(store: NamespaceStore, *, ids: Sequence[str] | None = None, roots: Se
             removed = _remove(cursor, keys)
             after = Counters(before.next_key, before.next_label, before.seq + 1)
             append_change(cursor, before, after, "delete", removed)
+        store.record = msgspec.structs.replace(store.record, documents=store.record.documents - len(keys))
         _apply(store, after.seq, [], np.empty((0, store.dimension), np.float32), np.asarray(removed, np.int64))
     return len(keys)
 
@@ -114,7 +123,7 @@ def _remove(cursor: Cursor, keys: Sequence[int]) -> list[int]:
 
 
 def _insert(
-    store: NamespaceStore,
+    columns: Columns,
     cursor: Cursor,
     documents: list[DocumentWrite],
     vectors: Vectors,
@@ -123,7 +132,7 @@ def _insert(
     keyed = list(enumerate(documents, before.next_key))
     drafts = ((key, document.id, draft) for key, document in keyed for draft in document.passages)
     added = [Added(label, *held) for label, held in enumerate(drafts, before.next_label)]
-    store.columns.insert(cursor, [(key, document.values) for key, document in keyed])
+    columns.insert(cursor, [(key, document.values) for key, document in keyed])
     insert_passages(cursor, _passage_rows(added, vectors))
     keyed.clear()
     insert_documents(cursor, _document_rows(documents, before.next_key))

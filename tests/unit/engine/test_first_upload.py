@@ -44,7 +44,7 @@ def test_readers_do_not_disturb_the_first_upload(tmp_path: Path) -> None:
 
 
 def test_a_namespace_that_could_not_be_made_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise engine.StorageFull("The disk is full.")
 
     with engine.open(tmp_path, agent="offline") as quarry:

@@ -1,17 +1,17 @@
 # ruff: noqa: PT012 - the block under test is a transaction
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from engine.errors import InvalidRequest, NamespaceNotFound, NotFound, StorageError
 from engine.model.schema import Attribute, AttributeType, Schema
 from engine.storage.catalog import Catalog, Company, StoredNamespace
 from engine.storage.catalog_file import CatalogFile
+from tests.catalogs import added, state, written
 
 SCHEMA = Schema(
     {
@@ -29,7 +29,7 @@ def catalog(file: CatalogFile, clock) -> Catalog:
 
 def make(catalog: Catalog, name: str, company: Company | None = None) -> StoredNamespace:
     owner = company or catalog.company("default")
-    return catalog.create_namespace(owner, name, SCHEMA, embedder="hash", dimension=64)
+    return added(catalog, name, SCHEMA, owner, embedder="hash", dimension=64)
 
 
 def test_the_default_company_is_number_one(catalog: Catalog) -> None:
@@ -61,12 +61,6 @@ def test_a_namespace_comes_back_as_it_was_made(catalog: Catalog, reopen: Callabl
     assert (made.company_id, made.company_name) == (1, "default")
     assert catalog.namespace(1, "docs") == made
     assert Catalog(reopen()).namespace(1, "docs") == made
-
-
-def test_a_namespace_made_twice_is_the_first(catalog: Catalog) -> None:
-    made = make(catalog, "docs")
-    again = catalog.create_namespace(catalog.company("default"), "docs", Schema(), embedder="other", dimension=8)
-    assert again == made
 
 
 def test_unknown_namespaces_and_those_of_others_are_not_found(catalog: Catalog) -> None:
@@ -114,31 +108,90 @@ def test_dropping_forgets_and_dropping_again_does_nothing(catalog: Catalog, reop
 def test_updating_what_was_dropped_is_not_found(catalog: Catalog) -> None:
     made = make(catalog, "docs")
     catalog.drop_namespace(made.id)
-    for update in (
-        lambda: catalog.touch(made.id),
-        lambda: catalog.update_schema(made.id, Schema()),
-        lambda: catalog.set_embedder(made.id, "e", 1),
-    ):
-        with pytest.raises(NamespaceNotFound):
-            update()
+    with pytest.raises(NamespaceNotFound):
+        catalog.record(made.id, state(2, SCHEMA))
 
 
 def test_a_schema_change_is_kept_and_moves_the_time(catalog: Catalog, reopen: Callable[[], CatalogFile], clock) -> None:
     made = make(catalog, "docs")
     clock.turn(seconds=5)
     wider = Schema({**SCHEMA.attributes, "more": Attribute(AttributeType.FLOAT)})
-    changed = catalog.update_schema(made.id, wider)
+    changed = written(catalog, made.id, wider)
     assert changed.schema == wider
     assert changed.updated_at == clock.now
     assert changed.created_at == made.created_at
+    assert catalog.namespace(1, "docs") == changed
+    assert catalog.flush() == 1
+    assert catalog.flush() == 0
     assert Catalog(reopen()).namespace(1, "docs") == changed
 
 
-def test_another_embedder_is_kept_and_the_time_stays(catalog: Catalog, reopen: Callable[[], CatalogFile]) -> None:
+def test_what_was_not_written_down_is_read_again_from_the_namespace(
+    catalog: Catalog, reopen: Callable[[], CatalogFile], clock
+) -> None:
     made = make(catalog, "docs")
-    changed = catalog.set_embedder(made.id, "other", 8)
-    assert (changed.embedder, changed.dimension, changed.updated_at) == ("other", 8, made.updated_at)
+    written(catalog, made.id)
+    again = Catalog(reopen(), clock)
+    assert again.namespace(1, "docs") == made
+    clock.turn(seconds=5)
+    assert again.record(made.id, state(2, SCHEMA, embedder="hash", dimension=64)).updated_at == clock.now
+
+
+def test_a_state_that_is_known_already_moves_nothing(catalog: Catalog, clock) -> None:
+    made = make(catalog, "docs")
+    clock.turn(seconds=5)
+    assert catalog.record(made.id, state(1, SCHEMA, embedder="hash", dimension=64)) == made
+    assert catalog.flush() == 0
+
+
+def test_another_embedder_and_the_counts_are_kept(catalog: Catalog, reopen: Callable[[], CatalogFile]) -> None:
+    made = make(catalog, "docs")
+    changed = catalog.record(made.id, state(7, None, embedder="other", dimension=8))
+    assert (changed.embedder, changed.dimension, changed.schema) == ("other", 8, SCHEMA)
+    assert (changed.seq, changed.documents, changed.passages, changed.storage_bytes) == (7, 21, 35, 7_000)
+    catalog.flush()
     assert Catalog(reopen()).namespace(1, "docs") == changed
+
+
+def test_a_failed_write_keeps_what_was_recorded_for_the_next(catalog: Catalog, tmp_path: Path) -> None:
+    made = make(catalog, "docs")
+    changed = written(catalog, made.id)
+    (tmp_path / ".catalog.manifest.tmp").mkdir()
+    with pytest.raises(StorageError):
+        catalog.flush()
+    assert catalog.namespace(1, "docs") == changed
+    (tmp_path / ".catalog.manifest.tmp").rmdir()
+    assert catalog.flush() == 1
+
+
+def test_lookups_wait_for_no_disk(catalog: Catalog, file: CatalogFile) -> None:
+    """A write that takes long, such as an fsync on a busy disk, holds up other writers only."""
+    made = make(catalog, "docs")
+    written(catalog, made.id)
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        with file.write():
+            begun.set()
+            assert may_end.wait(30)
+
+    threads = [threading.Thread(target=slow), threading.Thread(target=catalog.flush)]
+    for thread in threads:
+        thread.start()
+        assert begun.wait(30)
+    try:
+        found = []
+        reader = threading.Thread(
+            target=lambda: found.append((catalog.namespace(1, "docs").seq, catalog.record(made.id, state(3, SCHEMA))))
+        )
+        reader.start()
+        reader.join(30)
+        assert not reader.is_alive()
+        assert found[0][0] == 2
+    finally:
+        may_end.set()
+        for thread in threads:
+            thread.join(30)
 
 
 def test_the_time_moves_on_even_when_the_clock_goes_back(catalog: Catalog, clock) -> None:
@@ -146,7 +199,7 @@ def test_the_time_moves_on_even_when_the_clock_goes_back(catalog: Catalog, clock
     times = [made.updated_at]
     for seconds in (0, -3600, 0, 7200):
         clock.turn(seconds=seconds)
-        times.append(catalog.touch(made.id).updated_at)
+        times.append(written(catalog, made.id).updated_at)
     assert times == sorted(set(times))
 
 
@@ -160,78 +213,34 @@ def test_times_are_whole_milliseconds_in_utc(catalog: Catalog, clock) -> None:
 def test_many_updates_of_one_row_keep_it_single(catalog: Catalog, reopen: Callable[[], CatalogFile]) -> None:
     made = make(catalog, "docs")
     for n in range(30):
-        catalog.update_schema(made.id, Schema({f"a{n}": Attribute(AttributeType.STRING)}))
-        catalog.touch(made.id)
+        written(catalog, made.id, Schema({f"a{n}": Attribute(AttributeType.STRING)}))
+        catalog.flush()
     found = Catalog(reopen()).namespaces(1)
     assert [list(n.schema.attributes) for n in found] == [["a29"]]
 
 
-def test_a_list_is_by_name_and_its_pages_make_it_whole(catalog: Catalog) -> None:
+def test_a_list_is_by_name(catalog: Catalog) -> None:
     for name in ("b", "a", "ab", "B", "a.c", "a-", "c"):
         make(catalog, name)
-    every = [n.name for n in catalog.namespaces(1)]
-    assert every == ["B", "a", "a-", "a.c", "ab", "b", "c"]
-    assert [n.name for n in catalog.namespaces(1, prefix="a")] == ["a", "a-", "a.c", "ab"]
-    assert catalog.namespaces(1, prefix="zz") == []
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
-@given(prefix=st.sampled_from(["", "n", "n1", "x"]), limit=st.integers(1, 25))
-def test_pages_follow_each_other(pages: Catalog, prefix: str, limit: int) -> None:
-    seen: list[str] = []
-    cursor = None
-    while True:
-        page = pages.namespaces_page(1, prefix=prefix, limit=limit, cursor=cursor)
-        assert len(page.namespaces) <= limit
-        seen += [n.name for n in page.namespaces]
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-        assert len(page.namespaces) == limit
-    assert seen == [n.name for n in pages.namespaces(1, prefix=prefix)]
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory):
-    opened = CatalogFile.open(tmp_path_factory.mktemp("pages"))
-    catalog = Catalog(opened)
-    for n in range(22):
-        make(catalog, f"n{n}")
-    yield catalog
-    opened.close()
-
-
-def test_a_page_continues_when_its_last_namespace_is_gone(catalog: Catalog) -> None:
-    made = [make(catalog, name) for name in "abcd"]
-    page = catalog.namespaces_page(1, limit=2)
-    catalog.drop_namespace(made[1].id)
-    make(catalog, "bb")
-    rest = catalog.namespaces_page(1, limit=10, cursor=page.next_cursor)
-    assert [n.name for n in rest.namespaces] == ["bb", "c", "d"]
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1001])
-def test_a_limit_out_of_range_is_refused(catalog: Catalog, limit: int) -> None:
-    with pytest.raises(InvalidRequest) as caught:
-        catalog.namespaces_page(1, limit=limit)
-    assert caught.value.path == "limit"
-
-
-@pytest.mark.parametrize("cursor", ["!", "a", "_w", "é", "YWJj\n"])
-def test_a_cursor_of_someone_elses_making_is_refused(catalog: Catalog, cursor: str) -> None:
-    with pytest.raises(InvalidRequest) as caught:
-        catalog.namespaces_page(1, cursor=cursor)
-    assert caught.value.path == "cursor"
+    assert [n.name for n in catalog.namespaces(1)] == ["B", "a", "a-", "a.c", "ab", "b", "c"]
 
 
 def test_after_a_manifest_that_could_not_be_written_memory_equals_the_file(catalog: Catalog, tmp_path: Path) -> None:
     """The commit stood, only its record failed: the caller sees an error, the next reader sees the namespace."""
+    number = catalog.reserve()
     (tmp_path / ".catalog.manifest.tmp").mkdir()
     with pytest.raises(StorageError):
-        make(catalog, "docs")
+        catalog.add_namespace(catalog.company("default"), "docs", number, state(1, SCHEMA))
     (tmp_path / ".catalog.manifest.tmp").rmdir()
-    assert make(catalog, "docs") == catalog.namespace(1, "docs")
-    assert len(catalog.namespaces(1)) == 1
+    assert catalog.namespace(1, "docs").id == number
+
+
+def test_a_drop_whose_record_failed_is_done(catalog: Catalog, tmp_path: Path) -> None:
+    made = make(catalog, "docs")
+    (tmp_path / ".catalog.manifest.tmp").mkdir()
+    catalog.drop_namespace(made.id)
+    (tmp_path / ".catalog.manifest.tmp").rmdir()
+    assert catalog.find(1, "docs") is None
 
 
 def test_a_copy_of_the_catalog_opens_and_holds_the_same(catalog: Catalog, file: CatalogFile, tmp_path: Path) -> None:

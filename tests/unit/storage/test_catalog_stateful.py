@@ -16,6 +16,7 @@ from engine.model.schema import Attribute, AttributeType, Schema
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.keys import Keyring
+from tests.catalogs import added, state, written
 
 COMPANIES = ("default", "acme")
 names = st.sampled_from(["a", "b", "c", "A", "a.b", "-"])
@@ -45,11 +46,12 @@ class CatalogMachine(RuleBasedStateMachine):
 
     @rule(company=companies, name=names, schema=schemas)
     def create(self, company: str, name: str, schema: Schema) -> None:
-        made = self.catalog.create_namespace(self.catalog.company(company), name, schema, embedder="e", dimension=1)
-        if (company, name) not in self.namespaces:
-            assert made.id not in self.numbers
-            self.numbers.add(made.id)
-            self.namespaces[company, name] = (made.id, schema)
+        if (company, name) in self.namespaces:
+            return
+        made = added(self.catalog, name, schema, self.catalog.company(company))
+        assert made.id not in self.numbers
+        self.numbers.add(made.id)
+        self.namespaces[company, name] = (made.id, schema)
 
     @precondition(lambda self: self.namespaces)
     @rule(data=st.data(), schema=schemas)
@@ -57,7 +59,7 @@ class CatalogMachine(RuleBasedStateMachine):
         key = data.draw(st.sampled_from(sorted(self.namespaces)))
         number = self.namespaces[key][0]
         before = self.catalog.namespace(self.catalog.company(key[0]).id, key[1]).updated_at
-        assert self.catalog.update_schema(number, schema).updated_at > before
+        assert written(self.catalog, number, schema).updated_at > before
         self.namespaces[key] = (number, schema)
 
     @precondition(lambda self: self.namespaces)
@@ -69,21 +71,22 @@ class CatalogMachine(RuleBasedStateMachine):
     @rule(company=companies, name=names)
     def fail_to_create(self, company: str, name: str) -> None:
         """The commit stands, its record on the side does not: an error, and yet the namespace is there."""
+        if (company, name) in self.namespaces:
+            return
         owner = self.catalog.company(company)
         blocked = self.directory / ".catalog.manifest.tmp"
+        number = self.catalog.reserve()
         blocked.mkdir()
         try:
-            made = self.catalog.create_namespace(owner, name, Schema(), embedder="e", dimension=1)
-            assert (company, name) in self.namespaces
-            assert made.id == self.namespaces[company, name][0]
+            self.catalog.add_namespace(owner, name, number, state(1, Schema()))
         except StorageError:
             blocked.rmdir()
-            made = self.catalog.namespace(owner.id, name)
-            assert made.id not in self.numbers
-            self.numbers.add(made.id)
-            self.namespaces[company, name] = (made.id, Schema())
         else:
-            blocked.rmdir()
+            raise AssertionError("acknowledged without its record")
+        assert self.catalog.namespace(owner.id, name).id == number
+        assert number not in self.numbers
+        self.numbers.add(number)
+        self.namespaces[company, name] = (number, Schema())
 
     @rule(company=companies)
     def create_key(self, company: str) -> None:
@@ -111,6 +114,7 @@ class CatalogMachine(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
+        self.catalog.flush()
         self.file.close()
         self.file = CatalogFile.open(self.directory)
         self.attach()

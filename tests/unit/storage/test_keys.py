@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import ApiKeyNotFound, InvalidRequest
+from engine.errors import ApiKeyNotFound, InvalidRequest, StorageError
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.keys import Keyring, KeyStore
@@ -137,7 +137,9 @@ def test_a_list_is_oldest_first(store: KeyStore, clock) -> None:
     assert [key.name for key in store.list()] == names
 
 
-def test_the_last_use_is_seen_at_once_and_written_once_a_minute(file: CatalogFile, store: KeyStore, clock) -> None:
+def test_the_last_use_is_seen_at_once_and_written_by_a_flush(
+    file: CatalogFile, keyring: Keyring, store: KeyStore, clock
+) -> None:
     raw = store.create("a")[1]
 
     def written() -> list[tuple[int | None]]:
@@ -147,9 +149,10 @@ def test_the_last_use_is_seen_at_once_and_written_once_a_minute(file: CatalogFil
     clock.turn(seconds=30)
     store.verify(raw)
     assert store.list()[0].last_used_at == clock.now
-    assert written() == [(None,)]
-    clock.turn(seconds=31)
+    clock.turn(minutes=5)
     store.verify(raw)
+    assert written() == [(None,)]
+    keyring.flush()
     assert written() == [(int(clock.now.timestamp() * 1000),)]
 
 
@@ -164,14 +167,45 @@ def test_the_last_use_survives_closing(
     assert Keyring(reopen(), clock).of_company(1)[0].last_used_at == clock.now
 
 
-def test_a_disk_that_fails_does_not_refuse_a_good_key(store: KeyStore, clock, tmp_path: Path) -> None:
+def test_a_use_that_could_not_be_written_is_written_later(
+    keyring: Keyring, store: KeyStore, clock, tmp_path: Path, reopen: Callable[[], CatalogFile]
+) -> None:
     raw = store.create("a")[1]
+    clock.turn(minutes=5)
     (tmp_path / ".catalog.manifest.tmp").mkdir()
-    clock.turn(minutes=5)
     assert store.verify(raw) is not None
+    with pytest.raises(StorageError):
+        keyring.flush()
     (tmp_path / ".catalog.manifest.tmp").rmdir()
-    clock.turn(minutes=5)
-    assert store.verify(raw) is not None
+    assert store.list()[0].last_used_at == clock.now
+    keyring.flush()
+    assert Keyring(reopen(), clock).of_company(1)[0].last_used_at == clock.now
+
+
+def test_a_key_is_looked_up_while_the_catalog_is_being_written(
+    file: CatalogFile, keyring: Keyring, store: KeyStore
+) -> None:
+    raw = store.create("a")[1]
+    held, may_end, found = threading.Event(), threading.Event(), []
+
+    def slow() -> None:
+        with file.write():
+            held.set()
+            assert may_end.wait(30)
+
+    threads = [threading.Thread(target=slow), threading.Thread(target=lambda: store.create("b"))]
+    threads[0].start()
+    assert held.wait(30)
+    threads[1].start()
+    reader = threading.Thread(target=lambda: found.append(keyring.verify(raw)))
+    reader.start()
+    reader.join(30)
+    still = reader.is_alive()
+    may_end.set()
+    for thread in threads:
+        thread.join(30)
+    assert not still
+    assert found[0] is not None
 
 
 def test_a_root_key_is_an_admin_in_memory_only(

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from engine.errors import SessionBusy, SessionExpired, SessionFailed, SessionNotFound
-from engine.model.schema import Schema
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.sessions import SessionStore
+from tests.catalogs import added
 
 DAY = timedelta(hours=24)
 COMPANY, NAMESPACE = 1, 10
@@ -200,9 +200,7 @@ def test_old_sessions_go_while_new_ones_are_made(file: CatalogFile, sessions: Se
 def test_a_dropped_namespace_takes_its_sessions_along(file: CatalogFile, clock) -> None:
     catalog = Catalog(file, clock)
     company = catalog.company("default")
-    dropped, kept = (
-        catalog.create_namespace(company, name, Schema(), embedder="e", dimension=1) for name in ("dropped", "kept")
-    )
+    dropped, kept = (added(catalog, name) for name in ("dropped", "kept"))
     sessions = SessionStore(file, DAY, clock)
     gone, stays = (sessions.create(company.id, n.id) for n in (dropped, kept))
     catalog.drop_namespace(dropped.id)
