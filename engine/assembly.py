@@ -23,7 +23,7 @@ from engine.llm.claude import ClaudeModel
 from engine.llm.loop_thread import LoopThread
 from engine.llm.protocol import TokenUsage
 from engine.model.events import Event, StatusEvent
-from engine.model.namespace import NamespaceState, NamespaceStats, StorageTotals
+from engine.model.namespace import DEFAULT_COMPANY, NamespaceState, NamespaceStats, StorageTotals
 from engine.model.observer import Observer
 from engine.model.search import SearchResponse
 from engine.retrieval.retriever import Retriever
@@ -139,6 +139,32 @@ class Core:
             storage_bytes=sum(stats.storage_bytes for stats in found),
             damaged=sum(bool(stats.problem) for stats in found),
         )
+
+    def problems(self, company: Company) -> list[str]:
+        """What is wrong with the company's namespaces, one readable line a fault. Reads everything.
+
+        For the default company, folders that the catalog does not have are named too.
+        """
+        found: list[str] = []
+        for record in self.catalog.namespaces(company.id):
+            with self.ingest.locked(company.id, record.name):
+                problems, state = self.backend.verify(record.id)
+                known = self.catalog.of_id(record.id)
+            if known is None:
+                continue
+            if state is not None and (known.seq, known.documents, known.passages) != (
+                state.seq,
+                state.documents,
+                state.passages,
+            ):
+                problems.append("the catalog has other counts than the namespace")
+            if state is not None and state.schema not in (None, known.schema):
+                problems.append("the catalog has another schema than the namespace")
+            found += [f"{record.name}: {problem}" for problem in problems]
+        if company.name == DEFAULT_COMPANY:
+            unknown = self.backend.unknown(self.catalog.namespace_ids())
+            found += [f"folder {name!r} belongs to no namespace of the catalog" for name in unknown]
+        return found
 
     def _reconcile(self) -> None:
         """Take over what the catalog does not know of its namespaces: a crash came before it was written down.

@@ -216,12 +216,8 @@ class Engine(Reader):
         Where searches use a language model, each model is asked a few tokens' worth; a key, account or model name
         that does not work is a fault too.
         """
-        damaged = [
-            f"{record.name}: {problem}"
-            for record in self.namespaces()
-            for problem in self._core.backend.verify(record.id)
-        ]
-        return damaged + self.model_problems()
+        self._check_open()
+        return [*self._core.problems(self._company), *self.model_problems()]
 
     def model_problems(self) -> list[str]:
         """What is wrong with the language models' key, account or names, one readable line each.

@@ -12,6 +12,8 @@ from engine.errors import CorruptData
 
 SIDE_FILE = "applied.json"
 _META = "meta.json"
+_KINDS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
+"""The files of a segment, by their ends."""
 _MAGIC = 1337
 
 
@@ -24,6 +26,7 @@ class Applied(msgspec.Struct, frozen=True):
         opstamp: of that commit; an older one in tantivy's own file means that the disk lost a commit.
         next_label: above every label ever added.
         languages: how many passages of each were ever added.
+        crc32: of this structure with 0 here.
     """
 
     format: str
@@ -31,6 +34,7 @@ class Applied(msgspec.Struct, frozen=True):
     opstamp: int
     next_label: int
     languages: dict[str, int]
+    crc32: int = 0
 
 
 class _Deletes(msgspec.Struct):
@@ -48,6 +52,16 @@ class _Meta(msgspec.Struct):
     opstamp: int
     segments: list[_Segment]
 
+    def names(self) -> set[str]:
+        """Every file that the commit is made of."""
+        out: set[str] = set()
+        for held in self.segments:
+            segment = held.segment_id.replace("-", "")
+            out |= {f"{segment}.{kind}" for kind in _KINDS}
+            if held.deletes is not None:
+                out.add(f"{segment}.{held.deletes.opstamp}.del")
+        return out
+
     def holds(self, name: str) -> bool:
         """Whether a segment's file belongs to the commit: deleted passages lie in one more file for each commit."""
         segment, _, kind = name.partition(".")
@@ -61,14 +75,17 @@ def read_applied(folder: Path) -> Applied | None:
     """None when nothing was ever applied.
 
     Raises:
-        CorruptData: the side file is unreadable.
+        CorruptData: the side file is unreadable or damaged.
     """
     try:
-        return msgspec.json.decode((folder / SIDE_FILE).read_bytes(), type=Applied)
+        applied = msgspec.json.decode((folder / SIDE_FILE).read_bytes(), type=Applied)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CorruptData("The state of the lexical index cannot be read.") from error
+    if applied.crc32 != _checksum(applied):
+        raise CorruptData("The state of the lexical index is damaged.")
+    return applied
 
 
 def write_applied(folder: Path, applied: Applied) -> None:
@@ -76,11 +93,15 @@ def write_applied(folder: Path, applied: Applied) -> None:
     _sync_folder(folder)  # tantivy renames its meta file and does not sync the folder
     fresh = folder / f"{SIDE_FILE}.new"
     with fresh.open("wb") as file:
-        file.write(msgspec.json.encode(applied))
+        file.write(msgspec.json.encode(msgspec.structs.replace(applied, crc32=_checksum(applied))))
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(folder / SIDE_FILE)
     _sync_folder(folder)
+
+
+def _checksum(applied: Applied) -> int:
+    return zlib.crc32(msgspec.json.encode(msgspec.structs.replace(applied, crc32=0)))
 
 
 def check_files(folder: Path, applied: Applied) -> bool:
@@ -99,8 +120,9 @@ def check_files(folder: Path, applied: Applied) -> bool:
         damaged = [path.name for path in folder.iterdir() if _is_segment_file(path) and not _is_whole(path)]
     except OSError as error:
         raise CorruptData("The lexical index cannot be read.") from error
+    damaged += [name for name in meta.names() if not (folder / name).exists()]
     if damaged:
-        raise CorruptData(f"{len(damaged)} files of the lexical index are damaged.")
+        raise CorruptData(f"{len(damaged)} files of the lexical index are damaged or missing.")
     if meta.opstamp < applied.opstamp:
         raise CorruptData("The lexical index lost its last commit.")
     return meta.opstamp > applied.opstamp

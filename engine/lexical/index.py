@@ -132,6 +132,14 @@ class LexicalIndex:
         """A snapshot of what is committed."""
         return LexicalReader(self._searcher(), self._applied.languages)
 
+    def problems(self) -> list[str]:
+        """What is wrong with the files of the last commit, readable; reads all of them."""
+        try:
+            check_files(self._folder, self._applied)
+        except CorruptData as error:
+            return [error.message]
+        return []
+
     def close(self) -> None:
         """Wait for merges and let go of the folder's lock. The index cannot be written afterwards."""
         self._drop_writer()

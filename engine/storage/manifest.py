@@ -10,6 +10,7 @@ that are acknowledged together; what must not happen is an acknowledgement befor
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -18,8 +19,19 @@ from engine.errors import CorruptData
 from engine.storage.files import atomic_write, translated_os_errors
 
 
-class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """`crc32` is that of the generation's digits; versions before it was written left it out."""
+
     generation: int
+    crc32: int | None = None
+
+    @property
+    def is_sound(self) -> bool:
+        return self.crc32 in (None, _checksum(self.generation))
+
+
+def _checksum(generation: int) -> int:
+    return zlib.crc32(str(generation).encode())
 
 
 class Manifest:
@@ -37,9 +49,12 @@ class Manifest:
         try:
             with translated_os_errors():
                 content = self.path.read_bytes() if self.path.exists() else None
-            return 0 if content is None else msgspec.json.decode(content, type=_Record).generation
+            record = _Record(0) if content is None else msgspec.json.decode(content, type=_Record)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise CorruptData(f"The side file {self.path.name!r} is damaged.") from error
+        if not record.is_sound:
+            raise CorruptData(f"The side file {self.path.name!r} is damaged.")
+        return record.generation
 
     def record(self, generation: int) -> None:
         """Remember that `generation` was committed; durable when it returns.
@@ -47,7 +62,7 @@ class Manifest:
         Raises:
             StorageError: it could not be written. The commit itself stands.
         """
-        atomic_write(self.path, msgspec.json.encode(_Record(generation)))
+        atomic_write(self.path, msgspec.json.encode(_Record(generation, _checksum(generation))))
 
     def check(self, database_generation: int, *, accept_loss: bool = False) -> None:
         """Compare what the database holds with what was recorded.

@@ -12,6 +12,7 @@ import pytest
 
 import engine
 from engine import CorruptData, DataDirectoryLocked, UnsupportedFormat
+from engine.lexical.footprint import read_applied
 from tests.embedders import HashingEmbedder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +55,45 @@ def test_deleted_indexes_are_rebuilt_with_the_same_ranking(
     with opened(copy) as quarry:
         assert quarry.check() == []
         assert ranking(quarry) == sound[1]
+
+
+@pytest.mark.parametrize("lost", ["idx", "pos", "store", "term", "fieldnorm", "fast", "meta.json"])
+def test_a_missing_file_of_the_lexical_index_is_found_at_opening_and_mended(
+    copy: Path, sound: tuple[Path, list[tuple[str, float]]], lost: str
+) -> None:
+    for path in (copy / "namespaces" / "1" / "lexical").glob(f"*{lost}"):
+        path.unlink()
+    with opened(copy) as quarry:
+        assert quarry.check() == []
+        assert ranking(quarry) == sound[1]
+
+
+def test_any_wrong_byte_in_what_the_lexical_index_says_of_itself_is_mended(
+    copy: Path, sound: tuple[Path, list[tuple[str, float]]]
+) -> None:
+    side = copy / "namespaces" / "1" / "lexical" / "applied.json"
+    content = side.read_bytes()
+    for at in range(content.index(b'"seq"'), len(content) - 1, 3):
+        side.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        with pytest.raises(CorruptData):
+            read_applied(side.parent)
+    with opened(copy) as quarry:
+        assert quarry.check() == []
+        assert ranking(quarry) == sound[1]
+
+
+def test_a_namespace_without_its_folder_is_named_and_never_made_anew(copy: Path) -> None:
+    shutil.rmtree(copy / "namespaces" / "1")
+    with opened(copy) as quarry:
+        assert quarry.stats()[0].problem
+        assert quarry.check() == ["n: The database of the namespace is missing."]
+        for _ in range(2):
+            with pytest.raises(CorruptData):
+                quarry.upsert("n", [{"id": "new", "body": "over the ashes"}])
+        assert not (copy / "namespaces" / "1").exists()
+        quarry.upsert("other", [{"id": "new", "body": "beside them"}])
+        quarry.drop("n")
+        assert quarry.check() == []
 
 
 PROBE = """
@@ -126,7 +166,11 @@ def test_leftovers_of_a_crash_in_a_drop_or_a_swap_are_cleared(copy: Path) -> Non
     namespaces = copy / "namespaces"
     (namespaces / "1").rename(namespaces / "1.replaced")
     (namespaces / "7").mkdir()
+    (namespaces / "7" / "PENDING").touch()
+    (namespaces / "8").mkdir()
     (namespaces / "9.new").mkdir()
     with opened(copy) as quarry:
         assert quarry.get("n", "d1")["id"] == "d1"
-        assert sorted(p.name for p in namespaces.iterdir()) == ["1"]
+        # What came into being once is never removed because the catalog lacks it.
+        assert sorted(p.name for p in namespaces.iterdir()) == ["1", "8"]
+        assert quarry.check() == ["folder '8' belongs to no namespace of the catalog"]

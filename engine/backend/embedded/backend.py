@@ -307,10 +307,13 @@ class EmbeddedBackend:
             save_vectors(store)
             return Maintenance(saved_vectors=store.saved_seq != before)
 
-    def verify(self, namespace: int) -> list[str]:
-        """What is wrong, readable; empty when all is well."""
-        with self._pool.use(namespace) as store:
-            return verify(store)
+    def verify(self, namespace: int) -> tuple[list[str], NamespaceState | None]:
+        """What is wrong, readable, empty when all is well; and the state, where the namespace can be opened."""
+        try:
+            with self._pool.use(namespace) as store, store.write_lock:
+                return verify(store), store.state()
+        except StorageError as error:
+            return [error.message], None
 
     def copy_to(self, namespace: int, target: Path) -> None:
         """Copy the database, as of one commit, into the new folder `target`, where indexes will be rebuilt."""

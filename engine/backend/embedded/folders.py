@@ -119,4 +119,8 @@ def recover_folders(root: Path, known: set[int]) -> None:
 
 def unknown_folders(root: Path, known: set[int]) -> list[str]:
     """Names of namespace folders that the catalog does not have and nobody may remove."""
-    return sorted(path.name for path in root.iterdir() if path.name.isdigit() and int(path.name) not in known)
+    return sorted(
+        path.name
+        for path in root.iterdir()
+        if path.name.isdigit() and int(path.name) not in known and not (path / PENDING_FILE).exists()
+    )
