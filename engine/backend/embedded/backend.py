@@ -295,6 +295,11 @@ class EmbeddedBackend:
                 snapshot.remember_values(asked, found)
             return found
 
+    def generation(self, namespace: int) -> int:
+        """Journal sequence of the last committed write."""
+        with self._pool.use(namespace) as store:
+            return store.committed_seq
+
     def searched(self, namespace: int) -> tuple[str, ...] | None:
         """The attributes that the stored passages were derived from, sorted; None before the first write."""
         with self._pool.use(namespace) as store:
