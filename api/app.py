@@ -68,6 +68,7 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     schema.schema,
     schema.docs,
     about.about,
+    console.root,
     console.console,
     console.console_file,
 )

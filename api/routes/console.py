@@ -54,6 +54,28 @@ def _read(folder: Traversable, prefix: str = "") -> dict[str, _File]:
 _FILES = _read(files("api") / "console")
 
 
+@get(
+    "/",
+    opt={
+        OPERATION: Operation(
+            id="root",
+            tag=TAG,
+            summary="To the console",
+            description="Sends browsers to `/console`; there is nothing else here. Needs no key.",
+            status=307,
+            answer={"type": "string"},
+            media="text/html",
+            errors=("not_found",),
+        )
+    },
+)
+async def root(request: Request[Any, Any, Any]) -> ASGIResponse:
+    """A person who typed the address of the server wants the console."""
+    if "text/html" not in request.headers.get("accept", ""):
+        raise ApiError("not_found", "There is no such route.")
+    return ASGIResponse(status_code=307, headers={"Location": "/console", "Vary": "Accept"}, media_type="text/html")
+
+
 def _described(operation_id: str, summary: str) -> dict[str, Any]:
     operation = Operation(
         id=operation_id,

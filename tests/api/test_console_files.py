@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.api.serving import Api, error_of
+from tests.api.serving import PROJECT, Api, error_of
 
 
 def test_the_page_and_its_files_need_no_key_and_forbid_everything_from_elsewhere(api: Api) -> None:
@@ -31,3 +33,32 @@ def test_a_file_that_is_held_already_is_not_sent_again(api: Api) -> None:
 )
 def test_only_files_of_the_console_are_served(api: Api, path: str) -> None:
     assert error_of(api.with_key(None).get(f"/console/{path}"))[0] == 404
+
+
+def test_the_address_of_the_server_leads_browsers_to_the_console(api: Api) -> None:
+    with api.with_key(None) as nobody:
+        sent = nobody.get("/", headers={"Accept": "text/html,application/xhtml+xml"})
+        assert (sent.status_code, sent.headers["Location"]) == (307, "/console")
+        assert error_of(nobody.get("/", headers={"Accept": "application/json"})) == (404, "not_found")
+
+
+def test_the_page_names_every_module_so_that_none_is_fetched_late(api: Api) -> None:
+    folder = PROJECT / "api" / "console"
+    page = (folder / "index.html").read_text()
+    named = re.findall(r'"/console/([^"]+)"', page)
+    assert sorted(named) == sorted(
+        str(path.relative_to(folder)) for path in folder.rglob("*.*") if path.name != "index.html"
+    )
+
+
+def test_texts_are_all_used_and_all_there(api: Api) -> None:
+    modules = {path.name: path.read_text() for path in (PROJECT / "api" / "console").glob("*.js")}
+    defined = set(re.findall(r"^  (\w+):", modules.pop("texts.js"), re.MULTILINE)) - {
+        "read",
+        "search",
+        "write",
+        "admin",
+    }
+    used = set(re.findall(r"\bT\.(\w+)", "".join(modules.values())))
+    assert used - defined == set()
+    assert defined - used - {"present", "missing"} == set()

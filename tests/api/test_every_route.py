@@ -56,6 +56,7 @@ def test_every_route_needs_the_scope_that_it_should() -> None:
         "schema_openapi",
         "schema",
         "docs",
+        "root",
         "console",
         "console_file",
     }
@@ -87,7 +88,8 @@ def test_every_route_refuses_keys_without_its_scope(api: Api, entry: Any) -> Non
     assert error_of(answer) == (403, "permission_denied")
 
 
-WHOLE = [entry for entry in OPEN if "{" not in entry.path]
+# `root` answers browsers only; `console_file` takes the name of a file.
+WHOLE = [entry for entry in OPEN if entry.operation.id not in {"root", "console_file"}]
 
 
 @pytest.mark.parametrize("entry", WHOLE, ids=ids(WHOLE))

@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
-from collections.abc import Generator
 from pathlib import Path
 
-import pytest
-
-from tests.api.serving import Api, ProcessServer
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Generator[Api]:
-    with ProcessServer(tmp_path_factory.mktemp("pages")) as server:
-        yield Api(server.url)
+from tests.api.serving import Api
+from tests.browser.conftest import CHROMIUM, QUIET
 
 
 def chromium(profile: Path, *arguments: str) -> str:
@@ -29,14 +16,7 @@ def chromium(profile: Path, *arguments: str) -> str:
         [
             str(CHROMIUM),
             "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            *QUIET,
             f"--user-data-dir={profile}",
             "--virtual-time-budget=5000",
             *arguments,
