@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar, cast
 import msgspec
 from litestar.connection import Request
 
-from api.limits import UploadMemory
+from api.limits import HeldMemory
 from api.schemas.errors import ApiError, ClientGone
 from api.spelling import nearest
 
@@ -27,7 +27,7 @@ _AT = re.compile(r" - at `(.*)`$")
 _REGEX = re.compile(r"Expected `str` matching regex .*")
 
 
-async def receive_body(request: Request[Any, Any, Any], limit: int, memory: UploadMemory | None = None) -> bytearray:
+async def receive_body(request: Request[Any, Any, Any], limit: int, memory: HeldMemory | None = None) -> bytearray:
     """The body of a request that must have a JSON one.
 
     It is received into one growing buffer, so that it is in memory once.

@@ -87,6 +87,14 @@ class Edge:
         cors = self._cors(headers)
         path = routing_path(scope)
         status = CLIENT_GONE
+        is_unread = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+
+        async def receive_whole() -> Any:
+            nonlocal is_unread
+            message = await receive()
+            if message["type"] == "http.request" and not message["more_body"]:
+                is_unread = False
+            return message
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -94,6 +102,9 @@ class Edge:
                 status = message["status"]
                 allowed = self._methods.get(template_of(scope), "") if scope["method"] == "OPTIONS" else ""
                 own = {**cors, **_ignored(state), "X-Request-Id": request_id}
+                if is_unread:
+                    # Where the next request begins is not known before the rest of this one was read.
+                    own["Connection"] = "close"
                 message["headers"] = _completed(message["headers"], own | ({"Allow": allowed} if allowed else {}))
             await send(message)
 
@@ -107,12 +118,12 @@ class Edge:
                 self._service.rate.spend(key.id)
             _check_named(scope["method"], path)
             scope["path"] = path
-            await self._router(scope, receive, send_with_headers)
+            await self._router(scope, receive_whole, send_with_headers)
         except ApiError as error:
             answer = rendered(error, request_id)
             state[CODE] = answer.code
             response = ASGIResponse(body=answer.body, status_code=answer.status, headers=dict(answer.headers))
-            await response(scope, receive, send_with_headers)
+            await response(scope, receive_whole, send_with_headers)
         finally:
             seconds = time.perf_counter() - begin
             note: UsageNote | None = state.get(USAGE)

@@ -1,4 +1,4 @@
-"""How much at once: requests a minute, searches under way, bytes of uploads in memory.
+"""How much at once: requests a minute, searches under way, bytes of uploads and answers in memory.
 
 Everything here runs on the event loop, so nothing needs a lock. `now` is a monotonic clock in seconds.
 """
@@ -92,18 +92,23 @@ class SearchSlots:
         return release
 
 
-class UploadMemory:
-    """Bytes of upload bodies that are held at once, so that many large uploads cannot fill the memory."""
+class HeldMemory:
+    """Bytes of bodies that are held at once, so that many large ones cannot fill the memory.
 
-    def __init__(self, most: int) -> None:
+    Args:
+        refusal: what is said to a request that would be too much.
+    """
+
+    def __init__(self, most: int, refusal: str) -> None:
         self._most = most
+        self._refusal = refusal
         self.held = 0
 
     def hold(self, size: int) -> None:
         """Account for `size` more bytes. Raises `ApiError` `overloaded` when that is too much."""
         # A lone body may always be as large as bodies may be.
         if self.held and self.held + size > self._most:
-            raise ApiError("overloaded", "The server is receiving too many large uploads. Try again.")
+            raise ApiError("overloaded", self._refusal)
         self.held += size
 
     def free(self, size: int) -> None:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import socket
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
 
 import uvicorn
 
 from api.app import create_app
+from api.connections import bounded
 from api.logs import configure_logging
 from api.memory import limit_arenas, settled
 from api.service import Service
 from api.settings import Settings
 
-HEADER_SECONDS = 20.0
-"""A connection that has begun a request must have sent its headers by then."""
-
 KEEP_ALIVE_SECONDS = 75
 """Longer than proxies keep their connections, so that it is the proxy that ends them."""
+
+BACKLOG = 256
+"""Connections that wait to be taken. Each is a descriptor as soon as it is."""
+
+DESCRIPTORS = 65_536
+"""Files and connections that may be open at once, where the system allows it."""
 
 LAST_WORDS_SECONDS = 5.0
 """How long an answer may take to leave after its search was ended."""
@@ -47,7 +51,8 @@ def serve(settings: Settings) -> int:
         host=settings.host,
         port=settings.port,
         lifespan="on",
-        http=_protocol(),
+        http=bounded(_connections(settings.connections)),
+        backlog=BACKLOG,
         ws="none",
         access_log=False,
         log_config=None,
@@ -62,6 +67,15 @@ def serve(settings: Settings) -> int:
         # uvicorn's way to say that it could not begin; its codes are not ours.
         return 1
     return 0 if server.started else 1
+
+
+def _connections(wanted: int) -> int:
+    """How many connections there may be: half of the descriptors stay with the data, which needs them more."""
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        least = DESCRIPTORS if most == resource.RLIM_INFINITY else min(most, DESCRIPTORS)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (least, most))
+    return min(wanted, max(least // 2, 16))
 
 
 class _Server(uvicorn.Server):
@@ -96,53 +110,3 @@ class _Server(uvicorn.Server):
         ending = asyncio.get_running_loop().call_later(self._grace_seconds, self._service.closing.set)
         await super().shutdown(sockets)
         ending.cancel()
-
-
-class _TimedHeaders(asyncio.Protocol):
-    """Closes a connection that dawdles over its headers (slow loris). Put in front of one of uvicorn's protocols."""
-
-    cycle: Any
-    loop: asyncio.AbstractEventLoop
-    transport: asyncio.Transport
-    _deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        self._watch()
-
-    def data_received(self, data: bytes) -> None:
-        if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
-            self._watch()
-        super().data_received(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-        super().connection_lost(exc)
-
-    def _watch(self) -> None:
-        self._deadline = self.loop.call_later(HEADER_SECONDS, self._expire, self.cycle)
-
-    def _expire(self, before: object) -> None:
-        self._deadline = None
-        # A request that has begun since then has its headers: its cycle is another one.
-        if self.cycle is before and not self.transport.is_closing():
-            self.transport.close()
-
-
-def _protocol() -> type[asyncio.Protocol]:
-    """The fastest HTTP protocol that is installed, with a time limit on headers, which uvicorn does not have."""
-    try:
-        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-    except ImportError:
-        from uvicorn.protocols.http.h11_impl import H11Protocol
-
-        class TimedH11(_TimedHeaders, H11Protocol):  # pyright: ignore[reportIncompatibleMethodOverride]
-            """In pure Python."""
-
-        return TimedH11
-
-    class TimedHttpTools(_TimedHeaders, HttpToolsProtocol):  # pyright: ignore[reportIncompatibleMethodOverride]
-        """In C."""
-
-    return TimedHttpTools

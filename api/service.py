@@ -15,7 +15,7 @@ from litestar.connection import Request
 
 import engine
 from api.auth import KEY
-from api.limits import RateLimit, SearchSlots, UploadMemory
+from api.limits import HeldMemory, RateLimit, SearchSlots
 from api.metrics import Metrics
 from api.settings import Settings
 from api.tracing import Traces
@@ -27,6 +27,9 @@ _start_log = logging.getLogger("quarry.start")
 
 READERS = 8
 WRITERS = 2
+ANSWER_BYTES = 512 * 1024 * 1024
+"""Large answers that are held at once, until their clients have taken them."""
+
 REQUEST_ID = "request_id"
 CODE = "code"
 """Where the state of a request keeps its id, and the error code of its answer for the log."""
@@ -54,7 +57,10 @@ class Service:
         self.metrics = Metrics(None if traces is None else traces.stage)
         self.rate = RateLimit(settings.rate_limit)
         self.slots = SearchSlots(settings.key_searches, settings.searches)
-        self.uploads = UploadMemory(settings.upload_memory_bytes)
+        self.uploads = HeldMemory(
+            settings.upload_memory_bytes, "The server is receiving too many large uploads. Try again."
+        )
+        self.answers = HeldMemory(ANSWER_BYTES, "The server is sending too many large answers. Try again.")
         self.stopping = asyncio.Event()
         self.closing = asyncio.Event()
         self.measured_at = -math.inf

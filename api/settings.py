@@ -42,6 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rate_limit: int = 0
     key_searches: int = 0
     searches: int = 256
+    connections: int = 1_000
     upload_bytes: int = 256 * MEBIBYTE
     body_bytes: int = MEBIBYTE
     upload_memory_bytes: int = 1024 * MEBIBYTE
@@ -204,6 +205,12 @@ SETTINGS: tuple[Setting, ...] = (
         "QUARRY_KEY_SEARCHES", "key_searches", _whole(0, 100_000), "Searches at once for each key; 0 for no limit."
     ),
     Setting("QUARRY_SEARCHES", "searches", _whole(0, 100_000), "Searches at once of all keys; 0 for no limit."),
+    Setting(
+        "QUARRY_CONNECTIONS",
+        "connections",
+        _whole(16, 60_000),
+        "Connections at once; at most half of the file descriptors that the system allows.",
+    ),
     Setting("QUARRY_UPLOAD_BYTES", "upload_bytes", _whole(1, _LARGE), "Largest body of an upload."),
     Setting("QUARRY_BODY_BYTES", "body_bytes", _whole(1, _LARGE), "Largest body of any other request."),
     Setting(

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import msgspec
 from litestar.connection import Request
 from litestar.response.base import ASGIResponse
+from litestar.types import Receive, Scope, Send
 
 from api.schemas.errors import ApiError
+from api.service import service_of
 
+PIECE_BYTES = 256 * 1024
 _encode = msgspec.json.Encoder().encode
+
+
+def _nothing() -> None:
+    pass
 
 
 def json_answer(value: object, *, status: int = 200, headers: dict[str, str] | None = None) -> ASGIResponse:
@@ -24,9 +32,46 @@ def encoded(value: object) -> bytes:
     return _encode(value)
 
 
-def json_bytes(body: bytes) -> ASGIResponse:
-    """An answer that is JSON already."""
-    return ASGIResponse(body=body, media_type="application/json")
+class PacedAnswer(ASGIResponse):
+    """JSON that leaves as fast as its client takes it; what it holds is given back when it has left.
+
+    Args:
+        on_sent: called once, however sending ended.
+    """
+
+    def __init__(self, body: bytes, on_sent: Callable[[], None]) -> None:
+        super().__init__(body=body, media_type="application/json")
+        self._on_sent = on_sent
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._on_sent()
+
+    async def send_body(self, send: Send, receive: Receive) -> None:  # noqa: ARG002
+        """The body in pieces: a piece is taken when the one before it has nearly left."""
+        for start in range(0, len(self.body), PIECE_BYTES):
+            piece = self.body[start : start + PIECE_BYTES]
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def large_answer(request: Request[Any, Any, Any], body: bytes, on_sent: Callable[[], None] = _nothing) -> PacedAnswer:
+    """An answer that is JSON already and may be large.
+
+    Raises:
+        ApiError: `overloaded` when too much waits to be sent; `on_sent` is the caller's to call then.
+    """
+    memory = service_of(request).answers
+    memory.hold(len(body))
+
+    def free() -> None:
+        memory.free(len(body))
+        on_sent()
+
+    return PacedAnswer(body, free)
 
 
 def whole_number(request: Request[Any, Any, Any], name: str, most: int) -> int | None:

@@ -13,7 +13,7 @@ from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
 from api.bodies import BodyDecoder, receive_body
-from api.routes.answers import decoded, json_answer
+from api.routes.answers import decoded, encoded, json_answer, large_answer
 from api.schemas.documents import (
     DOCUMENT_SCHEMA,
     MAX_DOCUMENTS,
@@ -107,7 +107,7 @@ async def get_document(
     """One document by its id."""
     name, wanted = decoded(namespace, "namespace"), decoded(document_id, "document_id")
     quarry = await service_of(request).engine_for(request)
-    return json_answer(await service_of(request).read(lambda: quarry.get(name, wanted)))
+    return large_answer(request, await service_of(request).read(lambda: encoded(quarry.get(name, wanted))))
 
 
 @get(
@@ -128,7 +128,7 @@ async def random_document(request: Request[Any, Any, Any], namespace: FromPath[s
     """A look into a namespace."""
     name = decoded(namespace, "namespace")
     quarry = await service_of(request).engine_for(request)
-    return json_answer(await service_of(request).read(lambda: quarry.random_document(name)))
+    return large_answer(request, await service_of(request).read(lambda: encoded(quarry.random_document(name))))
 
 
 @delete(

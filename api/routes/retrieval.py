@@ -11,10 +11,10 @@ from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
 from api.bodies import BodyDecoder, receive_body
-from api.routes.answers import decoded, encoded, json_bytes, whole_number
+from api.routes.answers import decoded, encoded, large_answer, whole_number
 from api.schemas.operation import OPERATION, Operation, Parameter
 from api.schemas.retrieval import DEFAULT_PAGE, MAX_PAGE, DocumentList, HitList, ListBody, RetrieveBody
-from api.service import Service, key_of, note_usage, service_of
+from api.service import key_of, note_usage, service_of
 from api.usage import UsageNote
 from engine import Engine
 
@@ -54,9 +54,10 @@ async def retrieve(request: Request[Any, Any, Any], namespace: FromPath[str]) ->
     note_usage(request, UsageNote("retrieve", name))
     release = service.slots.take(key_of(request).id)
     try:
-        return json_bytes(await service.read(lambda: _retrieved(quarry, name, asked)))
-    finally:
+        return large_answer(request, await service.read(lambda: _retrieved(quarry, name, asked)), release)
+    except BaseException:
         release()
+        raise
 
 
 def _retrieved(quarry: Engine, name: str, asked: RetrieveBody) -> bytes:
@@ -123,11 +124,11 @@ async def list_documents_by_post(request: Request[Any, Any, Any], namespace: Fro
 
 async def _listed(request: Request[Any, Any, Any], namespace: str, asked: ListBody) -> ASGIResponse:
     name = decoded(namespace, "namespace")
-    service: Service = service_of(request)
+    service = service_of(request)
     quarry = await service.engine_for(request)
 
     def read() -> bytes:
         page = quarry.documents(name, asked.filters, asked.limit, asked.cursor)
         return encoded(DocumentList(page.documents, page.next_cursor))
 
-    return json_bytes(await service.read(read))
+    return large_answer(request, await service.read(read))

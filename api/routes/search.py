@@ -15,7 +15,7 @@ from litestar.response.base import ASGIResponse
 
 from api.bodies import BodyDecoder, receive_body
 from api.errors import describe, public_failure
-from api.routes.answers import decoded, json_answer
+from api.routes.answers import decoded, encoded, large_answer
 from api.schemas.operation import OPERATION, Operation
 from api.schemas.search import ContinueBody, FailureObject, SearchBody, SessionObject, StatusObject, session_object
 from api.service import CODE, USAGE, Service, key_of, note_usage, request_id_of, service_of
@@ -132,17 +132,20 @@ async def _answer(
     """Run a search under the limits and answer with its events or with its end."""
     service = service_of(request)
     release = service.slots.take(key_of(request).id)
-    streaming = False
+    # Held until the answer has left, so that answers which nobody takes cannot pile up.
+    is_held = False
     try:
         # What the engine refuses is refused here, while the answer can still have a status of its own.
         await service.read(lambda: quarry.prepare(name))
         events = await start()
         if stream:
-            streaming = True
+            is_held = True
             return _stream(request, service, events, release)
-        return json_answer(await _last(request, service, events))
+        answer = large_answer(request, encoded(await _last(request, service, events)), release)
+        is_held = True
+        return answer
     finally:
-        if not streaming:
+        if not is_held:
             release()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -13,12 +14,13 @@ import threading
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import uvicorn
 
 from api.app import create_app
+from api.connections import ClientConnection, bounded
 from api.service import Service
 from api.settings import Settings
 from api.tracing import Traces
@@ -122,9 +124,13 @@ class ProcessServer:
     Attributes:
         url: where it listens.
         log: the file of its standard error.
+
+    Args:
+        descriptors: files and connections that it may have open; None for as many as the system allows.
     """
 
-    def __init__(self, directory: Path, **environment: str) -> None:
+    def __init__(self, directory: Path, descriptors: int | None = None, **environment: str) -> None:
+        self._descriptors = descriptors
         self.log = directory / "server.log"
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("QUARRY_", "ANTHROPIC_"))}
         self._environment = clean | {
@@ -147,6 +153,7 @@ class ProcessServer:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
+                preexec_fn=self._limit_descriptors,  # noqa: PLW1509 - before the child has threads
             )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -155,6 +162,10 @@ class ProcessServer:
         assert match, (line, self.log.read_text())
         self.url = match[1]
         return self
+
+    def _limit_descriptors(self) -> None:
+        if self._descriptors is not None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (self._descriptors, self._descriptors))
 
     def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
         """End it in good order; its exit code."""
@@ -194,9 +205,17 @@ class ThreadServer:
         self.service: Service = self.app.state.service
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        config = uvicorn.Config(self.app, log_config=None, access_log=False, lifespan="on", ws="none")
+        protocol = bounded(self.service.settings.connections)
+        config = uvicorn.Config(
+            self.app, http=protocol, log_config=None, access_log=False, lifespan="on", ws="none", server_header=False
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+
+    @property
+    def connections(self) -> list[ClientConnection]:
+        """Those that are open now."""
+        return list(cast("set[ClientConnection]", self._server.server_state.connections))
 
     def __enter__(self) -> ThreadServer:
         self._thread.start()

@@ -165,7 +165,7 @@ def test_without_a_schema_every_text_is_searched(api: Api, fresh: str) -> None:
     assert api.found(fresh, None, objective="What are pangolins covered in?") == {"a"}
 
 
-@row("Added after trials with the public clients: Searched by default")
+@row("Added after trials: Searched by default")
 def test_what_is_searched_by_default_is_shown_and_a_flag_on_another_attribute_does_not_switch_it_off(
     api: Api, fresh: str
 ) -> None:

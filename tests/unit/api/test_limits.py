@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.limits import RateLimit, SearchSlots, UploadMemory
+from api.limits import HeldMemory, RateLimit, SearchSlots
 from api.schemas.errors import ApiError
 
 
@@ -95,7 +95,7 @@ def test_searches_are_counted_by_key_and_in_all() -> None:
 
 
 def test_the_memory_of_uploads_is_bounded_but_one_upload_always_fits() -> None:
-    memory = UploadMemory(100)
+    memory = HeldMemory(100, "full")
     memory.hold(150)
     with pytest.raises(ApiError) as refused:
         memory.hold(1)
