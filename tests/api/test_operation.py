@@ -6,8 +6,6 @@ import json
 import re
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -21,14 +19,12 @@ import engine
 from tests.api.conftest import ARTICLES, SCHEMA
 from tests.api.rows import row
 from tests.api.serving import (
-    PROJECT,
     ROOT_KEY,
     Api,
     ProcessServer,
     ThreadServer,
     error_of,
     parse_events,
-    raw_exchange,
     wait_until,
 )
 from tests.api.slow_model import SlowModel
@@ -241,32 +237,6 @@ def test_it_is_not_ready_while_it_shuts_down() -> None:
         assert error_of(answer) == (503, "overloaded")
         assert nobody.get("/healthz").status_code == 200
         server.service.stopping.clear()
-
-
-def test_a_connection_that_dawdles_over_its_headers_is_closed(tmp_path: Path) -> None:
-    script = (
-        "import api.server; api.server.HEADER_SECONDS = 0.3;"
-        "from api.settings import from_environment; api.server.serve(from_environment())"
-    )
-    environment = ProcessServer(tmp_path)._environment
-    with subprocess.Popen(
-        [sys.executable, "-c", script],
-        cwd=PROJECT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        url = process.stdout.readline().split()[-1]
-        try:
-            assert raw_exchange(url, b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ") == b""
-            assert raw_exchange(url, b"") == b""
-            with httpx.Client(base_url=url) as client:
-                assert client.get("/healthz").status_code == 200
-                assert client.get("/healthz").status_code == 200
-        finally:
-            process.terminate()
 
 
 def test_the_documentation_is_one_page_without_scripts_or_other_hosts(api: Api) -> None:
