@@ -38,11 +38,11 @@ import numpy as np
 
 import engine
 from engine.agent.answer.cite import markers
+from engine.agent.evidence.table import Table
 from engine.agent.offline import judge as judging
 from engine.agent.offline.agent import OfflineAgent
-from engine.agent.offline.coverage import Coverage
 from engine.agent.searches import Searches
-from engine.agent.steps import Evidence, Judge, Question, Steps, TurnBudget
+from engine.agent.steps import Judge, Question, Steps, TurnBudget
 from engine.agent.workers import Workers
 from engine.assembly import Core, assemble
 from engine.embedding.registry import load_embedder
@@ -101,9 +101,9 @@ class RecordingJudge(judging.OfflineJudge):
 
     last = float("-inf")
 
-    def margin(self, question: Question, evidence: Sequence[Evidence]) -> tuple[Coverage, float]:
-        coverage, self.last = super().margin(question, evidence)
-        return coverage, self.last
+    def margin(self, question: Question, table: Table) -> float:
+        self.last = super().margin(question, table)
+        return self.last
 
 
 def read_questions(folder: Path) -> list[Asked]:

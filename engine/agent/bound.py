@@ -69,7 +69,13 @@ class BoundRetrieval:
             for name in schema.filterable()
             if name in schema.attributes and (held := self._values(name))
         )
-        return Corpus(schema, values, self._backend.count(self._namespace.id, self._where), self._today().isoformat())
+        return Corpus(
+            schema,
+            values,
+            self._backend.count(self._namespace.id, self._where),
+            self._today().isoformat(),
+            self._backend.languages(self._namespace.id),
+        )
 
     def rarity(self, text: str) -> Mapping[str, float]:
         return self._backend.rarity(self._namespace.id, text)

@@ -17,10 +17,10 @@ from engine.agent.answer.not_found import not_found
 from engine.agent.answer.verify import verified
 from engine.agent.blocks import shown_attributes, to_reading
 from engine.agent.budget import Budget
+from engine.agent.evidence.coverage import Coverage
+from engine.agent.evidence.select import select
 from engine.agent.gathering import Gathered, Gathering, distinct
 from engine.agent.ports import Retrieval
-from engine.agent.relevance import Relevance
-from engine.agent.selection import places_of, select, targets_of
 from engine.agent.steps import (
     ClarificationDraft,
     Evidence,
@@ -115,10 +115,11 @@ class Turn:
             rarity=await self._in_thread(self._retrieval.rarity, everything_asked(state.question)),
             filterable=corpus.schema.filterable(),
             documents=corpus.documents,
+            languages=corpus.languages,
         )
         with timed(self._observer, "plan"):
             plan = await self._steps.planner.plan(state.question, corpus)
-        state.evidence = fitting(state.evidence, plan)
+        state.evidence = fitting(state.evidence, plan, state.question)
         queries: Sequence[PlannedQuery] = plan.queries
         judgement = Judgement(sufficient=False)
         for number in range(self._budget.settings.rounds):
@@ -132,7 +133,7 @@ class Turn:
                 yield StatusEvent("Asking back, because the documents read the question in different ways")
                 state.result = TurnResult(clarification=asked, evidence=tuple(state.evidence.values()))
                 return
-            chosen = select(state.gathering, plan, READ_PER_ROUND, already=state.read)
+            chosen = select(state.gathering, plan, READ_PER_ROUND, question=state.question, already=state.read)
             if chosen:
                 documents = len({g.passage.document_id for g in chosen})
                 yield StatusEvent(f"Reading {counted(len(chosen), 'passage')} of {counted(documents, 'document')}")
@@ -223,17 +224,17 @@ def everything_asked(question: Question) -> str:
     return " ".join([*said, question.request.context[:MAX_COUNTED_CONTEXT]])
 
 
-def fitting(earlier: Mapping[int, Evidence], plan: Plan) -> dict[int, Evidence]:
+def fitting(earlier: Mapping[int, Evidence], plan: Plan, question: Question) -> dict[int, Evidence]:
     """Evidence of earlier turns as far as it bears on this plan: what answered one question is noise in another.
 
     Its relevance sinks to what its best sentence covers now. What this turn's queries bring up again is read anew.
     """
     if not earlier:
         return {}
-    relevance = Relevance(targets_of(plan), [e.passage.passage for e in earlier.values()], places_of(plan))
+    coverage = Coverage(question, plan, [e.passage.passage for e in earlier.values()])
     fitted = {
-        label: msgspec.structs.replace(e, relevance=min(e.relevance, 10.0 * relevance.of(e.passage.passage)))
-        for label, e in earlier.items()
+        label: msgspec.structs.replace(e, relevance=min(e.relevance, 10.0 * coverage.best(number)))
+        for number, (label, e) in enumerate(earlier.items())
     }
     return {label: e for label, e in fitted.items() if e.relevance >= LEAST_FITTING}
 

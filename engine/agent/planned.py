@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
 import numpy as np
 
+from engine.agent.evidence.coverage import Coverage
+from engine.agent.evidence.select import select
 from engine.agent.gathering import Gathering, distinct
 from engine.agent.hops import with_links
 from engine.agent.loop import QUERY_K
 from engine.agent.ports import Retrieval
-from engine.agent.relevance import Relevance
-from engine.agent.selection import select
 from engine.agent.steps import Corpus, Plan, PlannedQuery, Question
 from engine.model.document import Passage
 from engine.model.search import SearchRequest
@@ -32,28 +33,34 @@ def planned(text: str, retrieval: Retrieval, plan_of: Callable[[Question, Corpus
     part adds only what the whole left out: with the same words and no filter, a part knows less than the whole does.
     """
     question = Question(SearchRequest(objective=text, context=text))
-    plan = plan_of(question, retrieval.corpus())
+    corpus = retrieval.corpus()
+    question = msgspec.structs.replace(
+        question, rarity=retrieval.rarity(text), documents=corpus.documents, languages=corpus.languages
+    )
+    plan = plan_of(question, corpus)
     queries = distinct(plan.queries)
     if not any(query.narrowing for query in queries):
-        return _led_by_whole(text, queries, plan, retrieval, k)
+        return _led_by_whole(queries, plan, question, retrieval, k)
     gathering = Gathering()
     for query in queries:
         gathering.add(query, retrieval.retrieve(query, max(QUERY_K, k)))
-    chosen = select(gathering, plan, k)
+    chosen = select(gathering, plan, k, question=question)
     # A later choice may gain more where it covers another part; scores of hits go down all the same.
     scores = np.minimum.accumulate(np.asarray([g.score for g in chosen], np.float32))
     return _unscored(tuple(g.passage for g in chosen), scores, frozenset(gathering.scanned))
 
 
-def _led_by_whole(text: str, queries: Sequence[PlannedQuery], plan: Plan, retrieval: Retrieval, k: int) -> Ranked:
+def _led_by_whole(
+    queries: Sequence[PlannedQuery], plan: Plan, question: Question, retrieval: Retrieval, k: int
+) -> Ranked:
     if not queries:
         return Ranked.empty()
-    whole = with_links(text, retrieval.retrieve(queries[0], k), retrieval.titled, k)
+    whole = with_links(question.text, retrieval.retrieve(queries[0], k), retrieval.titled, k)
     parts = [query for query in queries[1:] if query.sub_question >= 0]
     if not parts or len(whole.passages) == 0:
         return whole
     rankings = [retrieval.retrieve(part, BROUGHT_UP) for part in parts]
-    added = _added(whole.passages[:LEADING], parts, plan, rankings)
+    added = _added(whole.passages[:LEADING], parts, plan, question, rankings)
     first = min(LEADING // 2, len(whole.passages))
     rest = [passage for passage in whole.passages[first:] if passage.label not in {a.label for a in added}]
     passages = (*whole.passages[:first], *added, *rest)[:k]
@@ -66,15 +73,20 @@ def _led_by_whole(text: str, queries: Sequence[PlannedQuery], plan: Plan, retrie
 
 
 def _added(
-    leading: Sequence[Passage], parts: Sequence[PlannedQuery], plan: Plan, rankings: Sequence[Ranked]
+    leading: Sequence[Passage],
+    parts: Sequence[PlannedQuery],
+    plan: Plan,
+    question: Question,
+    rankings: Sequence[Ranked],
 ) -> list[Passage]:
     """One passage at most for each part: the first that covers it clearly better than every leading one does."""
     pool = {p.label: p for p in (*leading, *(p for ranking in rankings for p in ranking.passages))}
-    texts = [plan.sub_questions[part.sub_question].text for part in parts]
-    relevance = Relevance(texts, pool.values())
+    texts = tuple(plan.sub_questions[part.sub_question] for part in parts)
+    coverage = Coverage(question, Plan(texts, ()), list(pool.values()))
+    place = {label: number for number, label in enumerate(pool)}
 
     def covered(number: int, passage: Passage) -> float:
-        return max(relevance.table(passage)[number], default=0.0)
+        return float(coverage.rows(place[passage.label])[:, number].max(initial=0.0))
 
     added: list[Passage] = []
     for number, ranking in enumerate(rankings):

@@ -8,6 +8,7 @@ bound in the loop, and so is the caller's filter.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
@@ -15,8 +16,10 @@ import msgspec
 from engine.model.document import JsonValue, Passage
 from engine.model.schema import Schema
 from engine.model.search import Clarification, SearchRequest
+from engine.question.followup import asked_in_turn
+from engine.question.shape import AnswerShape
+from engine.question.terms import AskedTerms, asked_terms
 
-AnswerShape = Literal["fact", "yes_no", "comparison", "list", "temporal", "overview"]
 QueryMode = Literal["hybrid", "lexical", "vector"]
 
 
@@ -80,15 +83,17 @@ class Corpus(msgspec.Struct, frozen=True):
 
     Attributes:
         today: ISO date, for words like "last year".
+        languages: passages by language, whatever the filter leaves.
     """
 
     schema: Schema
     values: tuple[AttributeValues, ...]
     documents: int
     today: str
+    languages: Mapping[str, int] = {}
 
 
-class Question(msgspec.Struct, frozen=True):
+class Question(msgspec.Struct, frozen=True, dict=True):
     """The request with what the session adds.
 
     Attributes:
@@ -98,6 +103,7 @@ class Question(msgspec.Struct, frozen=True):
         rarity: IDF in the namespace of the index's terms of everything asked so far; empty where it is not known.
         filterable: attributes that a filter may name.
         documents: how many the search may see; 0 where it is not known.
+        languages: passages of the namespace by language.
     """
 
     request: SearchRequest
@@ -107,6 +113,17 @@ class Question(msgspec.Struct, frozen=True):
     rarity: Mapping[str, float] = {}
     filterable: tuple[str, ...] = ()
     documents: int = 0
+    languages: Mapping[str, int] = {}
+
+    @cached_property
+    def text(self) -> str:
+        """What this turn answers, readable on its own."""
+        return asked_in_turn(self.request.objective, [*(turn.message for turn in self.turns[1:]), self.message])
+
+    @cached_property
+    def terms(self) -> AskedTerms:
+        """The words of `text`, read once a turn."""
+        return asked_terms(self.text, self.rarity, self.documents, self.languages)
 
 
 class Block(msgspec.Struct, frozen=True):

@@ -70,6 +70,15 @@ def is_single_unspaced(term: str) -> bool:
     return len(term) == 1 and _RUN.fullmatch(term) is not None
 
 
+def is_unspaced(term: str) -> bool:
+    """Whether all of `term` is of an unspaced script.
+
+    >>> is_unspaced("黑猫"), is_unspaced("cat")
+    (True, False)
+    """
+    return _RUN.fullmatch(term) is not None
+
+
 def _composed(text: str) -> str:
     composed = unicodedata.normalize("NFKC", text).translate(_JOINERS)
     # Marks of combining class above 0 are no letters to the tokenizer: a virama would cut a Hindi word in two, and a

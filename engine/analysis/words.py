@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from functools import cache
 
 from engine.analysis.analyzer import language_of, text_analyzer
@@ -29,3 +31,13 @@ def words_with_terms(text: str) -> list[tuple[str, str]]:
 @cache
 def _splitter() -> TextAnalyzer:
     return make_splitter()
+
+
+_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff]+")
+
+
+def folded(text: str) -> str:
+    """Case and accents removed."""
+    if text.isascii():
+        return text.lower()
+    return _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))

@@ -184,6 +184,10 @@ class Backend(Protocol):
         """How rare each lexical term of `text` is in the namespace: BM25's IDF, in nats; larger is rarer."""
         ...
 
+    def languages(self, namespace: int) -> Mapping[str, int]:
+        """Passages of the namespace by language, as ISO 639-1 has it."""
+        ...
+
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         """The live passages among `labels`, in the order asked."""
         ...

@@ -59,7 +59,7 @@ class LexicalReader:
     def __init__(self, searcher: Searcher, languages: Mapping[str, int]) -> None:
         """Use `LexicalIndex.reader`."""
         self._searcher = searcher
-        self._languages = languages
+        self.languages = languages
 
     @property
     def num_passages(self) -> int:
@@ -102,7 +102,7 @@ class LexicalReader:
         A few foreign passages among many do not make every question be read in their language: stems of one language
         are other words in another.
         """
-        held = self._languages
+        held = self.languages
         if not held.keys() - {DEFAULT_LANGUAGE}:
             return [DEFAULT_LANGUAGE]
         own = language_of(text)

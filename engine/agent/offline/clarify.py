@@ -7,13 +7,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from engine.agent.offline.coverage import terms_in, weights_of
-from engine.agent.offline.followup import asked
-from engine.agent.offline.readings import Held, Reading, held_against, readings_by_attribute, readings_by_title
-from engine.agent.offline.words import folded
+from engine.agent.offline.readings import (
+    Held,
+    Reading,
+    held_against,
+    readings_by_attribute,
+    readings_by_title,
+    terms_in,
+)
 from engine.agent.steps import ClarificationDraft, Evidence, Plan, Question, ReadingPassage
 from engine.agent.workers import InThread
+from engine.analysis.words import folded
 from engine.model.search import Clarification
+from engine.question.kinds import wanted
 
 MAX_OPTIONS = 5
 LONG_CONTEXT = 600
@@ -26,8 +32,6 @@ _ACROSS = re.compile(
     r"|overview|summar\w+|trends?|average|total)\b",
     re.IGNORECASE,
 )
-_MEASURE = re.compile(r"\bhow\s+\w+", re.IGNORECASE)
-"""“How long”, “how often”: an answer gives the measure and does not repeat the word."""
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 
 
@@ -45,15 +49,24 @@ class OfflineClarifier:
 
 def clarification(question: Question, plan: Plan, evidence: Sequence[Evidence]) -> ClarificationDraft | None:
     """The question back; None where what is asked is clear, covers several readings on purpose, or is not answered."""
-    text = asked(question)
+    text = question.text
     if len(question.request.context) > LONG_CONTEXT or _ACROSS.search(text) or len(plan.sub_questions) > 2:
+        return None
+    if any(_asks_for(name, text) for name in question.filterable):
         return None
     named: dict[str, set[object]] = {}
     for narrowing in (question.narrowing, *(query.narrowing for query in plan.queries)):
         for name, values in _named(narrowing):
             named.setdefault(name, set()).update(values)
     passages = [e.passage for e in evidence if _fits(e.passage, named)]
-    weights = weights_of(_MEASURE.sub("how", text), question.rarity, [terms_in(p.passage.text) for p in passages])
+    # "How long": an answer gives the measure and does not repeat the word.
+    is_measure = wanted(text, question.terms.code) == "amount"
+    weights = {
+        form: term.nats / term.share
+        for term in question.terms.terms
+        if term.share == 1 or not is_measure
+        for form in term.forms
+    }
     if not 1 <= len(weights) <= MAX_TERMS:
         return None
     held = held_against(weights, passages)
@@ -61,9 +74,7 @@ def clarification(question: Question, plan: Plan, evidence: Sequence[Evidence]) 
     found = [
         (name, readings)
         for name in question.filterable
-        if name not in named
-        and not _asks_for(name, text)
-        and (readings := readings_by_attribute(name, held, frozenset(weights), said))
+        if name not in named and (readings := readings_by_attribute(name, held, frozenset(weights), said))
     ]
     if found:
         # The attribute with the fewest readings settles most with one answer.

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from engine.agent.offline.coverage import terms_in
-from engine.agent.offline.words import FUNCTION_WORDS, words
+from engine.agent.evidence.analysed import terms_of
+from engine.analysis.language import DEFAULT_LANGUAGE, language
+from engine.question.terms import read_in, without_content
 
 Relation = Literal["repeated", "same", "other", "none"]
 
@@ -15,10 +16,6 @@ REPEATED, SAME, OTHER, DENIED = 0.8, 0.6, 0.5, 0.6
 """Shared rarity, as a share of both sentences' together (Jaccard), from which one repeats the other, says the same,
 gives another figure, or denies it. Less proves nothing: two sentences about one trial share its names.
 """
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nor|neither|without|cannot|denie[sd]|deny|refuse[sd]?|reject(?:s|ed)?|\w+n['’]t)\b",
-    re.IGNORECASE,
-)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _FIGURE = re.compile(r"(?P<sign>[$€£]?)\s?(?<![\w-])(?P<number>\d+(?:[.,]\d+)*)\s*(?P<unit>%|per ?cent|[^\W\d_]{3,})?")
 _YEAR = re.compile(r"(?<![\w.,$€£])(?:1[5-9]|20)\d\d(?![\w%]|[.,]\d)")
@@ -31,7 +28,7 @@ _LEAST = 3
 """Terms that two sentences must share."""
 
 
-def relation(first: str, second: str, rarity: Mapping[str, float]) -> Relation:
+def relation(first: str, second: str, rarity: Mapping[str, float], code: str = DEFAULT_LANGUAGE) -> Relation:
     """How `second` stands to `first`; "none" unless they are nearly one sentence.
 
     A figure of one unit that differs, or a negation on one side only, makes "other"; not where they speak of different
@@ -39,15 +36,16 @@ def relation(first: str, second: str, rarity: Mapping[str, float]) -> Relation:
 
     Args:
         rarity: IDF of terms in the collection; a term without one counts 1.
+        code: the language of the question.
 
     >>> relation("The tower in Lund is 300 metres tall.", "The tower in Lund is 324 metres tall.", {})
     'other'
     """
-    a, b = _content(first), _content(second)
+    a, b = _content(first, code), _content(second, code)
     shared = _mass(a & b, rarity) / max(1e-9, _mass(a | b, rarity))
     if shared < OTHER or len(a & b) < _LEAST or _times(first) != _times(second):
         return "none"
-    if bool(_NEGATION.search(first)) != bool(_NEGATION.search(second)):
+    if _denies(first, code) != _denies(second, code):
         return "other" if shared >= DENIED and _numbers(first) == _numbers(second) else "none"
     if _figures_differ(first, second):
         return "other"
@@ -56,14 +54,17 @@ def relation(first: str, second: str, rarity: Mapping[str, float]) -> Relation:
     return "repeated" if shared >= REPEATED else "same"
 
 
+def _denies(text: str, code: str) -> bool:
+    return language(code).pattern("negation").search(text) is not None
+
+
 def _mass(terms: frozenset[str], rarity: Mapping[str, float]) -> float:
     return sum(rarity.get(term, 1.0) for term in terms)
 
 
-def _content(text: str) -> frozenset[str]:
+def _content(text: str, code: str) -> frozenset[str]:
     """Terms with content but for numbers, which are compared by themselves."""
-    function = {term for word in words(text) if word in FUNCTION_WORDS for term in terms_in(word)}
-    return frozenset(term for term in terms_in(text) - function if not term[0].isdigit())
+    return frozenset(t for t in terms_of(text, read_in(code)) - without_content(code) if not t[0].isdigit())
 
 
 def _times(text: str) -> set[str]:
@@ -80,7 +81,7 @@ def _figures(text: str) -> dict[str, set[str]]:
     for match in _FIGURE.finditer(text):
         unit = (match["sign"] + (match["unit"] or "")).casefold()
         # The number of a ticket, "T-17 from", measures nothing.
-        if unit and unit not in FUNCTION_WORDS:
+        if unit and unit not in language(DEFAULT_LANGUAGE).empty:
             found.setdefault(unit, set()).add(match["number"].replace(",", ""))
     return found
 

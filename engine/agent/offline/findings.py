@@ -8,9 +8,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from engine.agent.answer.gate import unsupported
-from engine.agent.offline.coverage import terms_in
-from engine.agent.offline.words import folded
+from engine.agent.evidence.analysed import terms_of
 from engine.agent.steps import Evidence, Question, ReadingPassage
+from engine.analysis.language import DEFAULT_LANGUAGE
+from engine.analysis.words import folded
+from engine.question.kinds import Kind, shows
+from engine.question.terms import read_in
 from engine.text.sentences import sentences
 
 MAX_LABEL = 100
@@ -88,21 +91,22 @@ class Spoken:
         best: the highest score of any passage, for what the rank of a passage adds.
     """
 
-    def __init__(self, evidence: Sequence[Evidence], best: float = 0.0) -> None:
+    def __init__(self, evidence: Sequence[Evidence], best: float = 0.0, code: str = DEFAULT_LANGUAGE) -> None:
+        self._code = code
         top = max([best, *(e.passage.score for e in evidence)]) or 1.0
-        self._read = [one for e in evidence for one in _read(e, 1.0 + PLACE * e.passage.score / top)]
+        self._read = [one for e in evidence for one in _read(e, 1.0 + PLACE * e.passage.score / top, code)]
 
     @property
     def is_silent(self) -> bool:
         """Whether no sentence has a letter or a digit."""
         return not self._read
 
-    def towards(self, weights: Mapping[str, float], shows: re.Pattern[str] | None = None) -> list[Sentence]:
+    def towards(self, weights: Mapping[str, float], kind: Kind | None = None) -> list[Sentence]:
         """The most telling first; ties in reading order.
 
         Args:
             weights: of the terms that are asked for.
-            shows: what gives the kind of answer that is asked for; None where anything may.
+            kind: of answer that is asked for.
         """
         total = sum(weights.values()) or 1.0
         found: list[Sentence] = []
@@ -112,13 +116,13 @@ class Spoken:
                 for term, weight in weights.items()
                 if term in one.terms or term in one.header
             )
-            kind = WANTED if shows is not None and shows.search(one.figure) else 1.0
+            told = WANTED if shows(kind, one.figure, self._code) > 0 else 1.0
             found.append(
                 Sentence(
                     one.shown,
                     one.block_id,
                     one.document_id,
-                    (said * kind + 0.01) * one.factor,
+                    (said * told + 0.01) * one.factor,
                     said / total,
                     one.terms,
                     one.terms | one.header,
@@ -128,15 +132,15 @@ class Spoken:
 
 
 def sentences_of(
-    evidence: Sequence[Evidence], weights: Mapping[str, float], shows: re.Pattern[str] | None = None
+    evidence: Sequence[Evidence], weights: Mapping[str, float], kind: Kind | None = None
 ) -> list[Sentence]:
     """See `Spoken.towards`."""
-    return Spoken(evidence).towards(weights, shows)
+    return Spoken(evidence).towards(weights, kind)
 
 
-def _read(held: Evidence, place: float) -> list[_Read]:
+def _read(held: Evidence, place: float, code: str) -> list[_Read]:
     chosen = set(held.block_ids)
-    header = terms_in(held.passage.passage.header)
+    header = terms_of(held.passage.passage.header, read_in(code))
     found: list[_Read] = []
     before, before_id = "", ""
     for block in held.passage.blocks:
@@ -157,7 +161,7 @@ def _read(held: Evidence, place: float) -> list[_Read]:
                     shown,
                     block.id,
                     held.passage.passage.document_id,
-                    terms_in(text),
+                    terms_of(text, read_in(code)),
                     header,
                     factor * place,
                     text,

@@ -1,60 +1,68 @@
-"""Whether the evidence answers, without a model: how much of the question's content it covers.
+"""Whether the evidence answers, without a model: more of the question than one of another subject reaches by chance.
 
-The decision is a logistic model of what the best passages hold of the question (`Coverage`): rare terms and names weigh
-most, and a long question is never covered as fully as a short one, so its length counts in its favour. For the
-default embedder the similarity of the best passage counts too, and words of like meaning, which find paraphrases; other
-embedders have cosines of another scale, and the model without them serves those. Few documents leave little to choose
-from: a passage that fits among three of them is less likely to fit by chance than one among thousands.
+Every figure is a reduction of the table of evidence. Shares say how much of the question stands together; **nats** say
+how unlikely that is by chance: the sum of the rarities of the terms that one passage holds, where the best of N
+passages reaches about ln N with the words of any question. Nats mean the same in every collection, language and
+script, which is why one set of weights serves languages that it was not fitted to. For English questions the cosine of
+the nearest passage counts too; word vectors of other languages say nothing of the subject.
 
-The weights are of a fit as ``benchmarks/judge_fit.py`` makes it, on half of the questions of four public collections,
-put to the collection, to small parts of it with and without the document that answers, and to the wrong collection;
-`benchmarks.answers` prints how they do on the other half, and the curve of refusals.
+The weights are of ``python -m benchmarks.evidence_fit``, which also leaves each collection and each language out.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import date
 from math import log1p
 
 import msgspec
+import numpy as np
 
-from engine.agent.offline.coverage import Coverage, coverage_of, terms_in, weights_of
-from engine.agent.offline.dates import dates_in
-from engine.agent.offline.followup import asked
-from engine.agent.offline.likeness import Likeness
-from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question, ReadingPassage
+from engine.agent.evidence.likeness import Likeness
+from engine.agent.evidence.table import Table
+from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question
 from engine.agent.workers import InThread
+from engine.analysis.analyzer import query_terms
+from engine.analysis.language import DEFAULT_LANGUAGE
 from engine.embedding.protocol import Embedder
+from engine.question.kinds import shows, wanted
+from engine.question.names import names_in
+from engine.question.terms import asked_terms
 
 ANSWERABLE = 0.0
 """Log-odds from which the evidence is taken to answer."""
 COVERED = 0.25
-"""Share of a sub-question's content that the best passage must hold for it to count as covered."""
+"""Share of a name or a sub-question that the best passage must hold for it to count as covered."""
 SIMILAR_OF = 8
 """Passages, best first, whose similarity is looked at."""
-_ANY_DAY = date(2000, 1, 1)
-"""Only whether a name is a date matters here, not which day it means."""
+USUAL_COSINE = 0.5
+"""Where a cosine speaks neither for an answer nor against it; languages without cosines stand there."""
+COMPARABLE = "wordllama-256-whitened"
+"""The embedder to whose cosines the weights belong."""
 
 
 class Values(msgspec.Struct, frozen=True):
-    """What the decision is made of, larger for a likelier answer.
+    """What the decision is made of, larger for a likelier answer where not said otherwise.
 
     Attributes:
-        passage, sentence, names, kind: see `Coverage`.
-        length: logarithm of the number of terms and one.
-        similarity: cosine of the question and its nearest passage; 0.0 where it is not looked at.
-        few: inverse of the number of documents and one; 0.0 where it is not known.
+        passage, sentence: share of the terms' weight in the best passage, and in the best sentence with its header.
+        passage_nats, sentence_nats: the same as a sum of rarities.
+        names: share of the names and figures that stand anywhere in the passages.
+        kind: 1 where the best sentence shows the kind of thing that is asked for, -1 where it does not, else 0.
+        similarity: cosine of the question and its nearest passage, less `USUAL_COSINE`.
+        terms: how many there are; more are covered by chance.
+        documents: logarithm of their number and one; among more, more is covered by chance.
     """
 
     passage: float
     sentence: float
+    passage_nats: float
+    sentence_nats: float
     names: float
-    length: float
-    similarity: float
     kind: float
-    few: float
+    similarity: float
+    terms: float
+    documents: float
 
 
 class Weights(Values, frozen=True):
@@ -63,13 +71,18 @@ class Weights(Values, frozen=True):
     bias: float
 
 
-LEXICAL = Weights(passage=8.11, sentence=8.42, names=2.55, length=2.0, similarity=0.0, kind=0.69, few=5.0, bias=-13.38)
-CALIBRATED = {
-    "wordllama-256-whitened": Weights(
-        passage=5.82, sentence=5.39, names=2.82, length=1.02, similarity=10.52, kind=0.58, few=5.0, bias=-13.70
-    )
-}
-"""By the name of the embedder."""
+WEIGHTS = Weights(
+    passage=3.94,
+    sentence=3.0,
+    passage_nats=0.119,
+    sentence_nats=0.164,
+    names=1.9,
+    kind=0.37,
+    similarity=13.6,
+    terms=-0.165,
+    documents=-0.327,
+    bias=-4.6,
+)
 
 
 class OfflineJudge:
@@ -81,8 +94,7 @@ class OfflineJudge:
 
     def __init__(self, embedder: Embedder | None = None, run: InThread = asyncio.to_thread) -> None:
         self._run = run
-        self._weights = CALIBRATED.get(embedder.name, LEXICAL) if embedder is not None else LEXICAL
-        self._embedder = embedder if self._weights.similarity else None
+        self._embedder = embedder if embedder is not None and embedder.name == COMPARABLE else None
         self._likeness = Likeness(self._embedder) if self._embedder is not None else None
 
     async def judge(
@@ -92,69 +104,80 @@ class OfflineJudge:
 
     def judged(self, question: Question, plan: Plan, evidence: Sequence[Evidence]) -> Judgement:
         """As `judge`; it never asks for more queries, since rules would look for nothing that the plan did not."""
-        coverage, margin = self.margin(question, evidence)
-        if margin < ANSWERABLE:
+        table = self.table(question, evidence)
+        if self.margin(question, table) < ANSWERABLE:
             return Judgement(sufficient=True, answerable=False)
-        missing = (*_absent(coverage), *_uncovered(question, plan, evidence))
+        missing = (*_absent(question, table), *_uncovered(question, plan, table))
         return Judgement(sufficient=not missing, missing=missing)
 
-    def margin(self, question: Question, evidence: Sequence[Evidence]) -> tuple[Coverage, float]:
-        """Coverage of the question, and the log-odds that the evidence answers; larger is surer."""
-        coverage, values = self.values(question, evidence)
-        return coverage, log_odds(values, self._weights)
+    def table(self, question: Question, evidence: Sequence[Evidence]) -> Table:
+        """What the passages hold of the question, best passages first."""
+        read = [e.passage for e in sorted(evidence, key=lambda e: -e.passage.score)]
+        return Table(question.terms, [p.passage for p in read], [p.attributes for p in read], self._likeness)
 
-    def values(self, question: Question, evidence: Sequence[Evidence]) -> tuple[Coverage, Values]:
-        """Coverage of the question, and what the decision is made of."""
-        text = asked(question)
-        passages = [e.passage for e in sorted(evidence, key=lambda e: -e.passage.score)]
-        coverage = coverage_of(text, passages, question.rarity, documents=question.documents, likeness=self._likeness)
-        return coverage, values_of(coverage, self._similarity(text, passages[:SIMILAR_OF]), question.documents)
+    def margin(self, question: Question, table: Table) -> float:
+        """Log-odds that the evidence answers; minus infinity where an identifier that it asks for stands nowhere."""
+        found = table.wholes.max(axis=0, initial=0.0)
+        if not len(table.of) or any(
+            term.is_whole and held < 1 for term, held in zip(table.asked.terms, found, strict=True)
+        ):
+            return float("-inf")
+        return log_odds(self.values(question, table))
 
-    def _similarity(self, text: str, passages: Sequence[ReadingPassage]) -> float:
-        """Cosine of the question and its nearest passage, in [-1, 1]; 0.0 where it is not looked at."""
-        if self._embedder is None or not passages:
+    def values(self, question: Question, table: Table) -> Values:
+        """What the decision is made of; the table has a sentence."""
+        asked, total = table.asked, max(table.asked.total, 1e-9)
+        named = np.asarray([term.is_named for term in asked.terms])
+        found = table.wholes.max(axis=0) * table.weights
+        sentences = table.sentences @ table.weights
+        best = table.sentence(int(sentences.argmax()))
+        return Values(
+            passage=float((table.wholes @ table.weights).max()) / total,
+            sentence=float(sentences.max()) / total,
+            passage_nats=float((table.wholes @ table.nats).max()),
+            sentence_nats=float((table.sentences @ table.nats).max()),
+            names=float(found[named].sum() / table.weights[named].sum()) if named.any() else 1.0,
+            kind=shows(wanted(question.text, asked.code), best, asked.code),
+            similarity=self._similarity(question, table),
+            terms=sum(term.share for term in asked.terms),
+            documents=log1p(question.documents),
+        )
+
+    def _similarity(self, question: Question, table: Table) -> float:
+        if self._embedder is None or table.asked.code != DEFAULT_LANGUAGE:
             return 0.0
-        query = self._embedder.embed_queries([text])[0]
-        rows = self._embedder.embed_passages([f"{p.passage.header}\n{p.passage.text}" for p in passages])
-        return float((rows @ query).max())
+        query = self._embedder.embed_queries([question.text])[0]
+        near = [f"{p.header}\n{p.text}" for p in table.passages[:SIMILAR_OF]]
+        return float((self._embedder.embed_passages(near) @ query).max()) - USUAL_COSINE
 
 
-def values_of(coverage: Coverage, similarity: float = 0.0, documents: int = 0) -> Values:
-    """What is decided by, of one question.
-
-    Args:
-        documents: that were searched; 0 where that is not known.
-    """
-    return Values(
-        passage=coverage.passage,
-        sentence=coverage.sentence,
-        names=coverage.names,
-        length=log1p(coverage.terms),
-        similarity=similarity,
-        kind=float(coverage.kind),
-        few=1 / (1 + documents) if documents else 0.0,
-    )
-
-
-def log_odds(values: Values, weights: Weights = LEXICAL) -> float:
+def log_odds(values: Values, weights: Weights = WEIGHTS) -> float:
     """That passages with these values answer."""
     return weights.bias + sum(getattr(weights, name) * getattr(values, name) for name in Values.__struct_fields__)
 
 
-def _absent(coverage: Coverage) -> list[str]:
-    return [name for name in coverage.absent if any(c.isalpha() for c in name) and not dates_in(name, _ANY_DAY)][:3]
+def _absent(question: Question, table: Table) -> list[str]:
+    """Names of the question of which no passage holds much."""
+    missing: list[str] = []
+    found = table.wholes.max(axis=0) * table.weights
+    for name in names_in(question.text):
+        named = frozenset(query_terms(name, table.asked.languages))
+        own = [number for number, term in enumerate(table.asked.terms) if term.forms & named]
+        weight = float(table.weights[own].sum())
+        if any(c.isalpha() for c in name) and weight > 0 and float(found[own].sum()) < COVERED * weight:
+            missing.append(name)
+    return missing[:3]
 
 
-def _uncovered(question: Question, plan: Plan, evidence: Sequence[Evidence]) -> list[str]:
+def _uncovered(question: Question, plan: Plan, table: Table) -> list[str]:
     """Sub-questions of which no passage covers much, where there are several."""
     if len(plan.sub_questions) < 2:
         return []
-    held = [terms_in(f"{e.passage.passage.header} {e.passage.passage.text}") for e in evidence]
-    found: list[str] = []
+    missing: list[str] = []
     for part in plan.sub_questions:
-        weights = weights_of(part.text, question.rarity, held)
-        total = sum(weights.values())
-        best = max((sum(w for t, w in weights.items() if t in terms) for terms in held), default=0.0)
-        if total > 0 and best < COVERED * total:
-            found.append(part.text)
-    return found[:2]
+        terms = asked_terms(part.text, question.rarity, question.documents, question.languages)
+        held = Table(terms, table.passages)
+        best = float((held.wholes @ held.weights).max(initial=0.0))
+        if terms.total > 0 and best < COVERED * terms.total:
+            missing.append(part.text)
+    return missing[:2]

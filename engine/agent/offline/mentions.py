@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from engine.agent.offline.words import FUNCTION_WORDS, folded
 from engine.agent.steps import AttributeValues
+from engine.analysis.language import DEFAULT_LANGUAGE, language
+from engine.analysis.words import folded
 from engine.model.document import JsonValue
 
 MAX_WORDS = 12
@@ -17,6 +18,7 @@ MANY = 20
 TITLE_WORDS = 3
 """Words that a part of a value needs to stand for it, where nearly every document has a value of its own: a title's
 first word names no title."""
+FUNCTION_WORDS = frozenset(language(DEFAULT_LANGUAGE).stop.split())
 MIN_STRENGTH = 0.3
 """A weaker mention narrows nothing."""
 _TOKEN = re.compile(r"[^\W_]+")

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from engine.agent.offline.dates import DateMention
 from engine.agent.offline.mentions import Mention
 from engine.agent.steps import AttributeValues, Corpus
 from engine.model.schema import AttributeType
+from engine.question.dates import DateMention
 
 _ISO = re.compile(r"\d{4}-\d\d(-\d\d)?(?:[T ].*)?")
 _SAMPLE = 50

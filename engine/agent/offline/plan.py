@@ -10,15 +10,17 @@ from datetime import date
 
 import msgspec
 
-from engine.agent.offline.clauses import clauses
-from engine.agent.offline.dates import DateMention, dates_in
-from engine.agent.offline.followup import asked
 from engine.agent.offline.mentions import Mention, ValueDictionary
-from engine.agent.offline.names import names_in
 from engine.agent.offline.narrowing import DateAttributes, Filter, joined, narrowing_of
-from engine.agent.offline.shape import shape_of
-from engine.agent.offline.words import FRAME_WORDS, FUNCTION_WORDS, folded, subject_words
 from engine.agent.steps import AttributeValues, Corpus, Plan, PlannedQuery, Question, SubQuestion
+from engine.analysis.language import language
+from engine.analysis.words import folded
+from engine.question.asked_language import question_language
+from engine.question.dates import DateMention, dates_in
+from engine.question.names import names_in
+from engine.question.parts import clauses
+from engine.question.shape import shape_of
+from engine.question.terms import content_terms
 
 MAX_QUERIES = 8
 MAX_SUB_QUESTIONS = 5
@@ -41,12 +43,14 @@ class Reading(msgspec.Struct, frozen=True):
     """What a text names.
 
     Attributes:
+        code: the language of the text.
         places: values and dates that a text names beside its subject, as stretches.
     """
 
     text: str
     mentions: tuple[Mention, ...]
     dates: tuple[DateMention, ...]
+    code: str
 
     @property
     def places(self) -> list[tuple[int, int]]:
@@ -55,25 +59,27 @@ class Reading(msgspec.Struct, frozen=True):
     def subject(self, start: int = 0, stop: int | None = None) -> str:
         """The words of a stretch without what only says where and when it was reported."""
         stop = len(self.text) if stop is None else stop
+        held = language(self.code)
+        frame, light = frozenset(held.frame.split()), frozenset(f"{held.stop} {held.common}".split())
         kept: list[str] = []
         # Function words wait: those that lead to something left out go with it ("as reported by", "published on").
         waiting: list[str] = []
         after_gap = False
         for match in re.finditer(r"\S+", self.text[start:stop]):
             word = match.group()
-            plain = folded(word.strip(_MARKS))
-            left_out = plain in FRAME_WORDS or any(
+            plain = word.strip(_MARKS).lower()
+            left_out = plain in frame or any(
                 first < start + match.end() and start + match.start() < last for first, last in self.places
             )
             if left_out:
                 waiting, after_gap = [], True
-            elif plain in FUNCTION_WORDS or not any(c.isalnum() for c in word):
+            elif plain in light or not any(c.isalnum() for c in word):
                 waiting.append(word)
             else:
                 kept += [*([] if after_gap and len(waiting) > 2 else waiting), word]
                 waiting, after_gap = [], False
         subject = " ".join(kept)
-        return subject if subject_words(subject) else " ".join(self.text[start:stop].split())
+        return subject if content_terms(subject, self.code) else " ".join(self.text[start:stop].split())
 
 
 class OfflinePlanner:
@@ -88,10 +94,12 @@ class OfflinePlanner:
 
     def plan_now(self, question: Question, corpus: Corpus) -> Plan:
         """As `plan`, for callers without an event loop."""
-        text = lines_of(asked(question))
+        text = lines_of(question.text)
         values, dated = self._dictionary(corpus)
         today = dated.latest or date.fromisoformat(corpus.today)
-        reading = Reading(text, tuple(values.mentions(text)), tuple(dates_in(text, today)))
+        reading = Reading(
+            text, tuple(values.mentions(text)), tuple(dates_in(text, today)), question_language(text, corpus.languages)
+        )
         context = lines_of(question.request.context[:_CONTEXT_READ])
         if " ".join(context.split()) in " ".join(text.split()):
             context = ""
@@ -173,7 +181,7 @@ class _Planning:
         subject = self._reading.subject()
         for match in list(_QUESTION.finditer(context))[:2]:
             text = " ".join(match.group().split())
-            if len(self._parts) < MAX_SUB_QUESTIONS and subject_words(text):
+            if len(self._parts) < MAX_SUB_QUESTIONS and content_terms(text, self._reading.code):
                 self._parts.append(SubQuestion(text))
                 self._add(3, PlannedQuery(text, len(self._parts) - 1, weight=PART))
         for group in _together(mentions)[:2]:

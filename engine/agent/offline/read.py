@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from engine.agent.relevance import Relevance
-from engine.agent.selection import places_of, targets_of
+from engine.agent.evidence.coverage import Coverage
 from engine.agent.steps import Block, Evidence, Plan, Question, ReadingPassage
 from engine.agent.workers import InThread
 
@@ -40,14 +39,14 @@ class OfflineReader:
 
     async def read(self, question: Question, plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]:
         if len(passages) < _MANY:
-            return read_now(plan, passages)
-        return await self._run(read_now, plan, passages)
+            return read_now(question, plan, passages)
+        return await self._run(read_now, question, plan, passages)
 
 
-def read_now(plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]:
+def read_now(question: Question, plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]:
     """Evidence of every passage that has a sentence, most relevant first."""
-    relevance = Relevance(targets_of(plan), [p.passage for p in passages], places_of(plan))
-    tables = [np.asarray(relevance.table(p.passage), np.float64) for p in passages]
+    coverage = Coverage(question, plan, [p.passage for p in passages])
+    tables = [coverage.rows(number).T.astype(np.float64) for number in range(len(passages))]
     readable = [(p, t) for p, t in zip(passages, tables, strict=True) if t.size and p.blocks]
     if not readable:
         return []

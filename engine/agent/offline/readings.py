@@ -14,10 +14,12 @@ from itertools import combinations
 
 import msgspec
 
-from engine.agent.offline.coverage import terms_in
+from engine.agent.evidence.analysed import terms_of
 from engine.agent.offline.findings import title_of
 from engine.agent.steps import ReadingPassage
+from engine.analysis.language import DEFAULT_LANGUAGE
 from engine.model.document import JsonValue
+from engine.question.terms import read_in
 
 BEST = 0.6
 """Share of the question's rarity that the best passage must hold; below, nothing answers and nothing is ambiguous."""
@@ -161,3 +163,8 @@ def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 def value_terms(value: JsonValue) -> frozenset[str]:
     """The index's terms of a value."""
     return terms_in(str(value).replace("_", " "))
+
+
+def terms_in(text: str, code: str = DEFAULT_LANGUAGE) -> frozenset[str]:
+    """The terms of a text as a question in the language `code` reads it."""
+    return terms_of(text, read_in(code))

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 
 import msgspec
 
-from engine.agent.offline.asked_terms import asked_terms
 from engine.agent.offline.contrast import relation
-from engine.agent.offline.coverage import terms_in
-from engine.agent.offline.dates import dates_in
 from engine.agent.offline.findings import Sentence, Spoken, label_of, labelled
-from engine.agent.offline.followup import asked
-from engine.agent.offline.kinds import wanted
-from engine.agent.offline.names import names_in
+from engine.agent.offline.readings import terms_in
 from engine.agent.steps import AnswerDraft, Evidence, FindingDraft, Judgement, Plan, Question, SentenceDraft
 from engine.agent.workers import InThread
 from engine.model.search import MAX_EXCERPTS, MAX_RESULTS
+from engine.question.dates import dates_in
+from engine.question.kinds import Kind, wanted
+from engine.question.names import names_in
+from engine.question.terms import asked_terms
 
 SENTENCES = 6
 PER_PART = 2
@@ -71,10 +69,11 @@ class OfflineSynthesizer:
 
 def written(question: Question, plan: Plan, evidence: Sequence[Evidence], judgement: Judgement) -> AnswerDraft:
     """The draft; `evidence` is the most relevant first."""
-    text = asked(question)
+    text = question.text
+    kind = wanted(text, question.terms.code)
     weights = _weights(text, question)
     documents = contributions(question, text, evidence)
-    answer = _Answer(question, documents, wanted(text))
+    answer = _Answer(question, documents, kind)
     parts = plan.sub_questions if len(plan.sub_questions) > 1 else ()
     for target in [_part_weights(part.text, question, weights) for part in parts] or [weights]:
         answer.say(target, PER_PART if parts else ALONE)
@@ -87,7 +86,7 @@ def written(question: Question, plan: Plan, evidence: Sequence[Evidence], judgem
     documents = [documents[n] for n in order]
     place = {n: position for position, n in enumerate(order)}
     sentences = [msgspec.structs.replace(s, findings=tuple(place[n] for n in s.findings)) for s in sentences]
-    findings = [_finding(document, weights, wanted(text)) for document in documents]
+    findings = [_finding(document, weights, kind) for document in documents]
     rest = list(range(len({n for s in sentences for n in s.findings}), len(documents)))
     caveats = [f"Not covered by what was found: {'; '.join(judgement.missing)}."] if judgement.missing else []
     if plan.shape in ("yes_no", "comparison") and sentences:
@@ -111,7 +110,7 @@ def contributions(question: Question, text: str, evidence: Sequence[Evidence]) -
             by_id = {block.id: block.text for e in held for block in e.passage.blocks}
             kept = set(blocks)
             said = [msgspec.structs.replace(e, block_ids=tuple(b for b in e.block_ids if b in kept)) for e in held]
-            spoken = Spoken(said, top)
+            spoken = Spoken(said, top, question.terms.code)
             if spoken.is_silent:
                 continue
             found.append(
@@ -145,8 +144,8 @@ def excerpt_blocks(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _finding(document: Contribution, weights: Mapping[str, float], shows: re.Pattern[str] | None) -> FindingDraft:
-    sentence = document.spoken.towards(weights, shows)[0]
+def _finding(document: Contribution, weights: Mapping[str, float], kind: Kind | None) -> FindingDraft:
+    sentence = document.spoken.towards(weights, kind)[0]
     return FindingDraft(
         labelled(document.label, sentence.text, document.excerpts), document.document_id, document.block_ids
     )
@@ -156,14 +155,14 @@ class _Answer:
     """Sentences as they come; none twice, and none from a document that had its say on a part.
 
     Args:
-        shows: what gives the kind of answer that is asked for.
+        kind: of answer that is asked for.
     """
 
-    def __init__(self, question: Question, documents: Sequence[Contribution], shows: re.Pattern[str] | None) -> None:
+    def __init__(self, question: Question, documents: Sequence[Contribution], kind: Kind | None) -> None:
         self.sentences: list[SentenceDraft] = []
         self._question = question
         self._documents = documents
-        self._shows = shows
+        self._kind: Kind | None = kind
         self._told: list[tuple[Sentence, int]] = []
 
     def say(self, target: Mapping[str, float], room: int) -> None:
@@ -193,7 +192,7 @@ class _Answer:
 
     def _ranked(self, target: Mapping[str, float]) -> list[tuple[Sentence, int]]:
         spoken = {number for _, number in self._told}
-        best = ((d.spoken.towards(target, self._shows)[:1], n) for n, d in enumerate(self._documents))
+        best = ((d.spoken.towards(target, self._kind)[:1], n) for n, d in enumerate(self._documents))
         return sorted(
             ((s, n) for found, n in best for s in found),
             key=lambda held: (-held[0].score * (SPOKEN if held[1] in spoken else 1.0), held[1]),
@@ -202,10 +201,10 @@ class _Answer:
     def _say(self, sentence: Sentence, number: int) -> bool:
         """Whether it was said; what another document has said is cited beside it instead."""
         related = [
-            (relation(before.text, sentence.text, self._question.rarity), place)
+            (relation(before.text, sentence.text, self._question.rarity, self._question.terms.code), place)
             for place, (before, _) in enumerate(self._told)
         ]
-        repeats = next((place for kind, place in related if kind == "repeated"), None)
+        repeats = next((place for how, place in related if how == "repeated"), None)
         if repeats is not None:
             self._cite_beside(repeats, number)
             return False
@@ -230,7 +229,7 @@ class _Answer:
 
 def _weights(text: str, question: Question) -> dict[str, float]:
     """Term → how much it says."""
-    asked_for = asked_terms(text, question.rarity, question.documents)
+    asked_for = asked_terms(text, question.rarity, question.documents, question.languages)
     return {form: term.weight for term in asked_for.terms for form in term.forms}
 
 

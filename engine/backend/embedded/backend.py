@@ -252,6 +252,10 @@ class EmbeddedBackend:
         with self._pool.use(namespace) as store:
             return store.snapshot.lexical.rarity(text)
 
+    def languages(self, namespace: int) -> Mapping[str, int]:
+        with self._pool.use(namespace) as store:
+            return store.snapshot.lexical.languages
+
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         wanted: list[int] = labels.tolist()
         with self._pool.use(namespace) as store, store.reading() as cursor:

@@ -1,10 +1,11 @@
 import asyncio
+from collections.abc import Mapping
 
+import msgspec
 import pytest
 
-from engine.agent.offline.coverage import Coverage, coverage_of
-from engine.agent.offline.judge import ANSWERABLE, OfflineJudge, log_odds, values_of
-from engine.agent.steps import Judgement
+from engine.agent.offline.judge import OfflineJudge, Values, log_odds
+from engine.agent.steps import Judgement, ReadingPassage
 from tests.unit.agent.made import evidence, passage, plan, question
 
 BRIDGE = (
@@ -44,30 +45,39 @@ def test_a_part_that_nothing_covers_is_reported_missing() -> None:
     assert parts[1] in judgement.missing
 
 
+def values(objective: str, *passages: ReadingPassage, rarity: Mapping[str, float] | None = None) -> Values:
+    asked, offline = question(objective, rarity=rarity), OfflineJudge()
+    return offline.values(asked, offline.table(asked, [evidence(p) for p in passages]))
+
+
 def test_an_unknown_rare_word_counts_more_than_a_common_one() -> None:
-    passages = [passage(1, BRIDGE)]
     rarity = {"humber": 6.0, "bridg": 1.0, "open": 1.0, "zeppelin": 6.0, "tunnel": 1.0}
-    rare = coverage_of("Humber Bridge opened zeppelin", passages, rarity)
-    common = coverage_of("Humber Bridge opened tunnel", passages, rarity)
+    rare = values("Humber Bridge opened zeppelin", passage(1, BRIDGE), rarity=rarity)
+    common = values("Humber Bridge opened tunnel", passage(1, BRIDGE), rarity=rarity)
     assert rare.passage < common.passage
 
 
 def test_a_sentence_is_covered_less_than_its_passage() -> None:
-    coverage = coverage_of("Humber Bridge tolls paid online", [passage(1, BRIDGE)], {})
-    assert coverage.sentence < coverage.passage == 1.0
+    held = values("Humber Bridge tolls paid online", passage(1, BRIDGE))
+    assert held.sentence < held.passage == pytest.approx(1.0)
 
 
 def test_attributes_and_title_count_as_text() -> None:
     shown = passage(1, GARDEN, header="Gardening in Kent", attributes={"author": "Ada Byron"})
-    assert coverage_of("roses Kent Byron", [shown], {}).passage == 1.0
+    assert values("roses Kent Byron", shown).passage == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("field", ["passage", "sentence", "names"])
-def test_more_coverage_never_makes_an_answer_less_likely(field: str) -> None:
-    low = {"passage": 0.5, "sentence": 0.5, "names": 0.5} | {field: 0.4}
-    high = low | {field: 0.6}
-    assert log_odds(values_of(Coverage(8, **low, absent=()))) < log_odds(values_of(Coverage(8, **high, absent=())))
+@pytest.mark.parametrize("field", ["passage", "sentence", "names", "passage_nats", "sentence_nats"])
+def test_more_evidence_never_makes_an_answer_less_likely(field: str) -> None:
+    held = values(ASKED, passage(1, BRIDGE))
+    more = msgspec.structs.replace(held, **{field: getattr(held, field) + 0.1})
+    assert log_odds(held) < log_odds(more)
 
 
-def test_full_coverage_of_a_question_of_two_words_is_enough() -> None:
-    assert log_odds(values_of(coverage_of("Humber Bridge", [passage(1, BRIDGE)], {}))) >= ANSWERABLE
+def test_a_ticket_is_looked_for_whole() -> None:
+    tickets = (
+        "Ticket AB-1417 was closed: the lift works again.",
+        "Ticket AB-1418 is open: the door of the lift sticks.",
+    )
+    assert judge("What is the state of ticket AB-1418?", *tickets).answerable
+    assert not judge("What is the state of ticket AB-1419?", *tickets).answerable

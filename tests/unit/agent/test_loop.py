@@ -194,10 +194,10 @@ def earlier(label: int, text: str) -> tuple[int, Evidence]:
 
 def test_evidence_of_an_earlier_turn_counts_by_what_it_says_to_the_new_question() -> None:
     before = dict([earlier(1, TUNNEL), earlier(2, "Bread is baked at four in the morning in the mill of Arden.")])
-    kept = fitting(before, Plan((SubQuestion(QUESTION),), ()))
+    kept = fitting(before, Plan((SubQuestion(QUESTION),), ()), asked(QUESTION))
     assert list(kept) == [1]
     assert kept[1].relevance <= 9.0
-    assert fitting({}, Plan((), ())) == {}
+    assert fitting({}, Plan((), ()), asked(QUESTION)) == {}
 
 
 def test_a_follow_up_does_not_cite_what_only_an_earlier_question_needed() -> None:

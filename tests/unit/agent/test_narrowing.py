@@ -4,10 +4,10 @@ from datetime import date
 
 import pytest
 
-from engine.agent.offline.dates import DateMention
 from engine.agent.offline.mentions import Mention
 from engine.agent.offline.narrowing import DateAttributes, joined, narrowing_of
 from engine.filters.check import parse_filter
+from engine.question.dates import DateMention
 from tests.unit.agent.examples_offline import corpus, papers
 
 MAY = DateMention(date(2023, 5, 3), date(2023, 5, 4), 0, 1)

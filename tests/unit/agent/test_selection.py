@@ -3,16 +3,18 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.agent.evidence.select import POOL, select
 from engine.agent.gathering import Gathering, distinct, same_query
-from engine.agent.selection import POOL, select
 from engine.agent.steps import Plan, PlannedQuery, SubQuestion
 from engine.model.document import Passage
 from tests.unit.agent.examples_offline import narrowed, passage, ranked
+from tests.unit.agent.made import question
 
 TUNNEL = "The northern tunnel leaks."
 NORTH = PlannedQuery("northern tunnel leaks", 0)
 SOUTH = PlannedQuery("southern tunnel dry", 1)
 PLAN = Plan((SubQuestion("northern tunnel leaks"), SubQuestion("southern tunnel dry")), (NORTH, SOUTH))
+ASKED = question("Which tunnel leaks?")
 
 
 def gathered(*rankings: tuple[PlannedQuery, list[Passage]]) -> Gathering:
@@ -23,7 +25,7 @@ def gathered(*rankings: tuple[PlannedQuery, list[Passage]]) -> Gathering:
 
 
 def chosen(gathering: Gathering, k: int, plan: Plan = PLAN) -> list[int]:
-    return [g.passage.label for g in select(gathering, plan, k)]
+    return [g.passage.label for g in select(gathering, plan, k, question=ASKED)]
 
 
 def test_a_passage_of_two_queries_ranks_above_one_of_each() -> None:
@@ -73,7 +75,7 @@ def test_under_a_narrowing_a_passage_whose_sentence_answers_beats_one_of_the_top
 
 def test_passages_that_were_read_do_not_return() -> None:
     gathering = gathered((NORTH, [passage(1, TUNNEL), passage(2, TUNNEL)]))
-    assert [g.passage.label for g in select(gathering, PLAN, 5, already={1})] == [2]
+    assert [g.passage.label for g in select(gathering, PLAN, 5, question=ASKED, already={1})] == [2]
 
 
 def test_beyond_the_pool_the_merged_ranking_decides() -> None:

@@ -77,7 +77,7 @@ def test_what_another_document_repeats_is_said_once_and_cites_both() -> None:
 
 
 def test_a_source_that_says_nearly_the_same_is_said_to() -> None:
-    other = passage(4, "Acme sold 40 boats in Spain last year, its founder told reporters.", header="Fishing")
+    other = passage(4, "Acme sold 40 boats in Spain last year, by the count of its founder.", header="Fishing")
     made = draft(question(SALES), plan(SALES), evidence(ACME, blocks_at=[0]), evidence(other))
     assert made.sentences[1].text.startswith("Fishing, likewise: Acme sold 40 boats")
 

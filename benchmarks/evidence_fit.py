@@ -1,14 +1,11 @@
 """Fits the weights by which the offline judge tells an answer from "not found".
 
-    python -m benchmarks.judge_fit                 prints weights, and the shares they give; a quarter of an hour
-    python -m benchmarks.judge_fit --lexical       for embedders whose cosines are not known
+    python -m benchmarks.evidence_fit              prints weights, and the shares they give; a quarter of an hour
 
-Questions are put to their own collection, to the others, and to small parts of their own: one to twenty documents, with
-the one that answers and without it. Even questions are fitted, odd ones confirm; and each collection is left out once,
-to see what the weights are worth where none of their questions come from.
-
-The weight of few documents is set and not fitted: fitted it is three times as large, and then a part without the
-document that answers is taken for one with it in half of the cases where both are about one subject.
+Questions are put to their own collection, to the others, to every other article of their own (XQuAD), and to small
+parts of their own: one to twenty documents, with the one that answers and without it. Even questions are fitted, odd
+ones confirm; and each collection and each language is left out once, to see what the weights are worth where none of
+their questions come from.
 """
 
 from __future__ import annotations
@@ -27,10 +24,10 @@ import numpy as np
 
 import engine
 from benchmarks.answers import CONTEXT, SCHEMAS, Asked, chosen, judged_by, read_questions
+from engine.agent.evidence.table import Table
 from engine.agent.offline.agent import OfflineAgent
-from engine.agent.offline.coverage import Coverage
-from engine.agent.offline.judge import LEXICAL, OfflineJudge, Values
-from engine.agent.steps import Evidence, Question
+from engine.agent.offline.judge import WEIGHTS, OfflineJudge, Values
+from engine.agent.steps import Question
 from engine.agent.workers import Workers
 from engine.assembly import assemble
 from engine.embedding.registry import load_embedder
@@ -39,16 +36,16 @@ from engine.model.search import SearchRequest
 from engine.settings import EngineSettings
 
 SEED = 5
-PARTS = 320
+PARTS = 160
 SIZES = (1, 2, 3, 4, 5, 8, 12, 20)
-OTHERS, STRANGERS = 600, 200
-WEIGHT = {"own": 3.0, "null": 3.0, "stranger": 1.0, "gone": 1.0}
+OTHERS, STRANGERS = 300, 100
+LANGUAGES = ("xquad_ar", "xquad_de", "xquad_es", "xquad_zh")
+WEIGHT = {"own": 4.0, "null": 3.0, "stranger": 2.0, "gone": 0.5}
 """Of a kind of question in a collection, however many there are."""
 OF_PART = 0.15
 """The same for small parts, as a share."""
-FEW = 5.0
 RIDGE = 2e-3
-FIELDS = tuple(name for name in Values.__struct_fields__ if name != "few")
+FIELDS = Values.__struct_fields__
 
 
 @dataclass(frozen=True)
@@ -72,15 +69,15 @@ class Recorder(OfflineJudge):
 
     last: Values | None = None
 
-    def margin(self, question: Question, evidence: Sequence[Evidence]) -> tuple[Coverage, float]:
-        coverage, self.last = self.values(question, evidence)
-        return coverage, float("-inf")
+    def margin(self, question: Question, table: Table) -> float:
+        self.last = self.values(question, table) if super().margin(question, table) > float("-inf") else None
+        return float("-inf")
 
 
-def ask(folder: Path, put: Sequence[tuple[str, str, str, str, Asked]], *, lexical: bool) -> Iterator[Case]:
+def ask(folder: Path, put: Sequence[tuple[str, str, str, str, Asked]]) -> Iterator[Case]:
     """`put`: namespace, home, group, kind and question."""
     embedder = load_embedder("wordllama")
-    recorder, agent = Recorder(None if lexical else embedder), OfflineAgent(embedder)
+    recorder, agent = Recorder(embedder), OfflineAgent(embedder)
 
     with engine.open(folder, agent="offline") as quarry:
         namespaces = {name: quarry.namespace(name) for name in {entry[0] for entry in put}}
@@ -98,7 +95,7 @@ def ask(folder: Path, put: Sequence[tuple[str, str, str, str, Asked]], *, lexica
     core.close()
 
 
-def whole(data: Path, folder: Path, *, lexical: bool) -> Iterator[Case]:
+def whole(data: Path, folder: Path) -> Iterator[Case]:
     """Every collection, asked its own questions and those of the others."""
     questions = {name: read_questions(data / name) for name in SCHEMAS}
     for home, schema in SCHEMAS.items():
@@ -109,10 +106,29 @@ def whole(data: Path, folder: Path, *, lexical: bool) -> Iterator[Case]:
         for other in SCHEMAS:
             strangers = chosen(questions[other], "all", STRANGERS) if other != home else []
             put += [(home, home, home, "stranger", q) for q in strangers if q.kind != "null"]
-        yield from ask(folder / home, put, lexical=lexical)
+        yield from ask(folder / home, put)
 
 
-def parts(data: Path, folder: Path, *, lexical: bool) -> Iterator[Case]:
+def halves(data: Path, folder: Path) -> Iterator[Case]:
+    """Every other article of a collection, asked about all of them."""
+    for home in (*LANGUAGES, "squad_dev"):
+        documents, asked = rows(data / home / "documents.jsonl"), rows(data / home / "queries.jsonl")
+        article = {d: row["article"] for row in asked for d in row["evidence_doc_ids"]}
+        held = set(sorted(set(article.values()))[::2])
+        kept = [{k: v for k, v in d.items() if k in SCHEMAS["squad_dev"] or k == "id"} for d in documents]
+        with engine.open(folder / f"half {home}", agent="offline") as quarry:
+            schema = {"body": SCHEMAS["squad_dev"]["body"]} if home in LANGUAGES else SCHEMAS["squad_dev"]
+            quarry.upsert("half", [d for d in kept if article.get(d["id"]) in held], schema)
+        questions = chosen(read_questions(data / home), "all", OTHERS)
+        put = [
+            ("half", home, home if home in LANGUAGES else f"half of {home}", kind, question)
+            for question in questions
+            for kind in ["own" if asked[question.number]["article"] in held else "stranger"]
+        ]
+        yield from ask(folder / f"half {home}", put)
+
+
+def parts(data: Path, folder: Path) -> Iterator[Case]:
     """Small parts of the collections, asked what they hold, what was left out, and what belongs elsewhere."""
     rng = random.Random(SEED)
     documents = {name: {d["id"]: d for d in rows(data / name / "documents.jsonl")} for name in SCHEMAS}
@@ -136,7 +152,7 @@ def parts(data: Path, folder: Path, *, lexical: bool) -> Iterator[Case]:
                 ("stranger", rng.sample([q for q in questions[other] if q.kind != "null"], 2)),
             ):
                 put += [(f"n{number}", home, f"part of {home}", kind, q) for q in asked]
-    yield from ask(folder / "parts", put, lexical=lexical)
+    yield from ask(folder / "parts", put)
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -159,22 +175,21 @@ def fitted(cases: Sequence[Case], fields: Sequence[str]) -> dict[str, float]:
     """Weighted logistic regression with a small ridge, by Newton's method."""
     counts = Counter((c.group, c.kind) for c in cases)
     weights = np.asarray(
-        [WEIGHT[c.kind] / counts[c.group, c.kind] * (OF_PART if c.group != c.home else 1.0) for c in cases]
+        [WEIGHT[c.kind] / counts[c.group, c.kind] * (OF_PART if c.group.startswith("part") else 1.0) for c in cases]
     )
     weights /= weights.sum()
     target = np.asarray([c.kind == "own" for c in cases], np.float64)
     table = np.asarray([[getattr(c.values, name) for name in fields] for c in cases])
-    offset = FEW * np.asarray([c.values.few for c in cases])
     mean, spread = table.mean(axis=0), table.std(axis=0) + 1e-9
     scaled = np.c_[(table - mean) / spread, np.ones(len(table))]
     held = np.zeros(scaled.shape[1])
     for _ in range(40):
-        chance = 1 / (1 + np.exp(-(scaled @ held + offset)))
+        chance = 1 / (1 + np.exp(-(scaled @ held)))
         slope = scaled.T @ ((chance - target) * weights) + RIDGE * np.append(held[:-1], 0.0)
         curve = (scaled * (weights * chance * (1 - chance))[:, None]).T @ scaled + RIDGE * np.eye(len(held))
         held -= np.linalg.solve(curve, slope)
     raw = held[:-1] / spread
-    return dict(zip(fields, raw.tolist(), strict=True)) | {"few": FEW, "bias": float(held[-1] - raw @ mean)}
+    return dict(zip(fields, raw.tolist(), strict=True)) | {"bias": float(held[-1] - raw @ mean)}
 
 
 def shares(cases: Sequence[Case], weights: dict[str, float]) -> str:
@@ -191,22 +206,18 @@ def shares(cases: Sequence[Case], weights: dict[str, float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--lexical", action="store_true")
     options = parser.parse_args()
     if not options.data.is_dir():
         raise SystemExit(f"no evaluation data at {options.data}; give --data")
-    fields = [name for name in FIELDS if name != "similarity"] if options.lexical else list(FIELDS)
     with tempfile.TemporaryDirectory() as folder:
-        cases = [
-            *whole(options.data, Path(folder), lexical=options.lexical),
-            *parts(options.data, Path(folder), lexical=options.lexical),
-        ]
+        place = Path(folder)
+        cases = [*halves(options.data, place), *whole(options.data, place), *parts(options.data, place)]
     even, odd = [c for c in cases if c.is_even], [c for c in cases if not c.is_even]
-    weights = fitted(even, fields)
-    print({name: round(value, 2) for name, value in weights.items()}, f"(in the code: {LEXICAL})" * options.lexical)
+    weights = fitted(even, FIELDS)
+    print({name: round(value, 3) for name, value in weights.items()}, f"\n(in the code: {WEIGHTS})")
     print(f"  even\n{shares(even, weights)}\n  odd\n{shares(odd, weights)}")
-    for left_out in SCHEMAS:
-        without = fitted([c for c in even if c.home != left_out], fields)
+    for left_out in (*SCHEMAS, *LANGUAGES):
+        without = fitted([c for c in even if c.home != left_out], FIELDS)
         print(f"  fitted without {left_out}\n{shares([c for c in cases if c.home == left_out], without)}")
 
 

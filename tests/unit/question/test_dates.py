@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from engine.agent.offline.dates import dates_in
+from engine.question.dates import dates_in
 
 TODAY = date(2024, 6, 15)
 

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date
+from functools import cache
 
-from engine.agent.offline.dates import dates_in
-from engine.agent.offline.words import content_words
-from engine.agent.steps import Question
+from engine.analysis.analyzer import query_terms
+from engine.analysis.language import language
+from engine.question.asked_language import question_language
+from engine.question.dates import dates_in
+from engine.question.terms import without_content
 
 FEW_WORDS = 3
 """Content words up to which a message does not stand alone."""
 LEANING_WORDS = 6
 """The same for a message that leans on what came before by a pronoun or by its opening word."""
-_OPENS = (
-    r"and|or|but|also|then|so|what about|how about|what of|only|just|same|instead|except|without|more|again|yes|no|not"
-    r"|ok|okay|well|please"
-)
-_PRONOUNS = (
-    r"it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|then"
-    r"|the (?:same|other|latter|former|first|second|rest)"
-)
-_LEANS = re.compile(rf"^\W*(?:{_OPENS})\b|\b(?:{_PRONOUNS})\b", re.IGNORECASE)
-_OPENING = re.compile(
-    r"^(?:\W*(?:and|or|but|also|so|then|ok|okay|yes|no|well|please|what about|how about|what of|instead)\b[\s,]*)+",
-    re.IGNORECASE,
-)
-_BEFORE_DATE = re.compile(
-    r"\s+(?:in|on|since|after|before|during|by|until|of|for|from|at)\s*(?:the\s+)?$", re.IGNORECASE
-)
 _ANY_DAY = date(2000, 1, 1)
 """Only where dates stand matters here, not which days they mean."""
 
 
-def asked(question: Question) -> str:
-    """The text that this turn answers, readable on its own by the words it holds."""
-    text = question.request.objective
-    for message in [*(turn.message for turn in question.turns[1:]), question.message]:
+def asked_in_turn(objective: str, messages: Sequence[str]) -> str:
+    """The text that a turn answers, readable on its own by the words it holds; `messages` are the oldest first."""
+    text = objective
+    for message in messages:
         text = follow_up(text, message) if message else text
     return text
 
@@ -52,22 +40,35 @@ def follow_up(before: str, message: str) -> str:
     >>> follow_up("Who runs Acme?", "Which bridges cross the river Danube in Vienna and Budapest?")
     'Which bridges cross the river Danube in Vienna and Budapest?'
     """
-    if not is_elliptic(message):
+    code = question_language(f"{before} {message}")
+    if not is_elliptic(message, code):
         return message.strip()
-    rest = _OPENING.sub("", message).strip() or message.strip()
+    rest = _opening(code).sub("", message).strip() or message.strip()
     if dates_in(rest, _ANY_DAY):
         before = _without_dates(before)
     return before if rest.casefold() in before.casefold() else f"{before} {rest}"
 
 
-def is_elliptic(message: str) -> bool:
+def is_elliptic(message: str, code: str) -> bool:
     """Whether `message` needs what came before: it is short, or leans on it by a pronoun or an opening word."""
-    count = len(set(content_words(message)))
-    return count <= FEW_WORDS or (count <= LEANING_WORDS and _LEANS.search(message) is not None)
+    count = len(set(query_terms(message)) - without_content(code))
+    return count <= FEW_WORDS or (count <= LEANING_WORDS and _leans(message, code))
+
+
+def _leans(message: str, code: str) -> bool:
+    return _opening(code).match(message) is not None or language(code).pattern("pronouns").search(message) is not None
+
+
+@cache
+def _opening(code: str) -> re.Pattern[str]:
+    return re.compile(rf"^(?:\W*(?:{language(code).pattern('opens').pattern})[\s,]*)+", re.IGNORECASE)
 
 
 def _without_dates(text: str) -> str:
+    code = question_language(text)
+    leads = language(code).pattern("after", "since", "before", "until", "between").pattern
+    leading = re.compile(rf"\s+(?:(?:{leads})|in|on|at|of|for|during)\s*(?:the\s+)?$", re.IGNORECASE)
     for mention in reversed(dates_in(text, _ANY_DAY)):
-        head = _BEFORE_DATE.sub("", text[: mention.start].rstrip() + " ")
+        head = leading.sub("", text[: mention.start].rstrip() + " ")
         text = head.rstrip() + text[mention.stop :]
     return " ".join(text.split())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.agent.offline.words import FRAME_WORDS, FUNCTION_WORDS, folded
+from engine.analysis.language import DEFAULT_LANGUAGE, language
+from engine.analysis.words import folded
 
 MAX_NAMES = 12
 _CAPITALISED = re.compile(
@@ -16,10 +17,11 @@ _QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]{2,80})[”\"“»]|(?<!\w
 _FIGURE = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,]*\d%?|(?<![\w.,])\d%?(?![\w.,]\w)")
 
 
-def names_in(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[str]:
+def names_in(text: str, skip: Sequence[tuple[int, int]] = (), code: str = DEFAULT_LANGUAGE) -> list[str]:
     """Names, quotations and figures, in order, each once.
 
     Args:
+        code: the language of the text.
         skip: stretches that name something else, such as sources and dates.
 
     >>> names_in("Did Sam Altman leave OpenAI before the “GPT-4” launch?")
@@ -31,7 +33,7 @@ def names_in(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[str]:
             name = (
                 next((group for group in match.groups() if group), match.group()) if match.groups() else match.group()
             )
-            start, name = _trimmed(match.start(), name)
+            start, name = _trimmed(match.start(), name, language(code).empty)
             if name and not any(first < start + len(name) and start < stop for first, stop in skip):
                 found.append((start, name))
     kept: list[str] = []
@@ -41,10 +43,10 @@ def names_in(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[str]:
     return kept[:MAX_NAMES]
 
 
-def _trimmed(start: int, name: str) -> tuple[int, str]:
+def _trimmed(start: int, name: str, empty: frozenset[str]) -> tuple[int, str]:
     """Without leading words that are capitals only because they open a sentence, and without possessives."""
     tokens = name.split()
-    while tokens and (folded(tokens[0].strip("’'")) in FUNCTION_WORDS or folded(tokens[0]) in FRAME_WORDS):
+    while tokens and tokens[0].strip("’'").lower() in empty:
         start += len(tokens.pop(0)) + 1
     joined = " ".join(tokens)
     for ending in ("'s", "’s", "'", "’"):

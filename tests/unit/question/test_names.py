@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.agent.offline.names import names_in
-from engine.agent.offline.shape import shape_of
+from engine.question.names import names_in
+from engine.question.shape import shape_of
 
 
 def test_names_quotations_and_figures_are_found_once_each() -> None:

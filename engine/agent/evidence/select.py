@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from engine.agent.evidence.coverage import Coverage
 from engine.agent.gathering import Gathered, Gathering
-from engine.agent.relevance import Relevance
-from engine.agent.steps import Plan
+from engine.agent.steps import Plan, Question
 
 POOL = 60
 """Passages whose sentences are looked at; the others keep the order of the merged ranking."""
@@ -22,7 +22,9 @@ REPEATED_DOCUMENT = 0.95
 """Factor on a passage for each one already chosen from its document."""
 
 
-def select(gathering: Gathering, plan: Plan, k: int, *, already: Collection[int] = ()) -> list[Gathered]:
+def select(
+    gathering: Gathering, plan: Plan, k: int, *, question: Question, already: Collection[int] = ()
+) -> list[Gathered]:
     """The `k` passages to read next, in the order of choice, each with the score that it was chosen by.
 
     Greedy maximisation of relevance with diminishing returns for each query, and so for each sub-question and each
@@ -37,7 +39,7 @@ def select(gathering: Gathering, plan: Plan, k: int, *, already: Collection[int]
     read = [g for g in ranking if g.passage.label in already]
     rest = [g for g in ranking if g.passage.label not in already]
     pool, tail = rest[:POOL], rest[POOL:]
-    factors = _evidence(pool, plan)
+    factors = _evidence(pool, plan, question)
     covered = [0.0] * len(gathering.executed)
     documents: Counter[str] = Counter()
 
@@ -68,24 +70,12 @@ def select(gathering: Gathering, plan: Plan, k: int, *, already: Collection[int]
     return chosen
 
 
-def _evidence(pool: Sequence[Gathered], plan: Plan) -> list[float]:
+def _evidence(pool: Sequence[Gathered], plan: Plan, question: Question) -> list[float]:
     """What each passage's relevance is multiplied by, at most 1."""
     share = EVIDENCE if any(query.narrowing for query in plan.queries) else EVIDENCE_UNNARROWED
-    relevance = Relevance(targets_of(plan), [g.passage for g in pool], places_of(plan))
-    coverage = [relevance.of(g.passage) for g in pool]
+    covered = Coverage(question, plan, [g.passage for g in pool])
+    coverage = [covered.best(number) for number in range(len(pool))]
     best = max(coverage, default=0.0)
     if best <= 0:
         return [1.0] * len(pool)
     return [1.0 - share + share * held / best for held in coverage]
-
-
-def targets_of(plan: Plan) -> list[str]:
-    """What evidence is measured by: the parts of the question, and the queries made of them, which name no source."""
-    parts = [part.text for part in plan.sub_questions]
-    parts += [query.text for query in plan.queries if query.sub_question >= 0]
-    return list(dict.fromkeys(parts)) or [query.text for query in plan.queries[:1]]
-
-
-def places_of(plan: Plan) -> list[str]:
-    """What the question names only to say where to look."""
-    return [place for part in plan.sub_questions for place in part.places]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
-from engine.agent.steps import AnswerShape
+AnswerShape = Literal["fact", "yes_no", "comparison", "list", "temporal", "overview"]
 
 _ASKS_WHICH = re.compile(
     r"^\W*(?:(?:in|on|at|of|from|by|to|for|with|under|according to|considering)\b.{0,200}?)?"

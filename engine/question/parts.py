@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.agent.offline.words import subject_words
+from engine.question.asked_language import question_language
+from engine.question.terms import content_terms
 
 MIN_WORDS = 3
 """Subject words that a part needs to be looked for by itself."""
@@ -64,7 +65,7 @@ def _merged(text: str, pieces: Sequence[tuple[int, int]], named: Sequence[tuple[
     """Short pieces join the piece before them; a short first piece joins the one after."""
     out: list[Clause] = []
     for start, stop in pieces:
-        own = len(set(subject_words(without(text, start, stop, named))))
+        own = len(set(_subject(without(text, start, stop, named))))
         if out and (own < MIN_WORDS or _own(text, out[-1], named) < MIN_WORDS):
             out[-1] = Clause(out[-1].start, stop)
         else:
@@ -76,7 +77,7 @@ def _merged(text: str, pieces: Sequence[tuple[int, int]], named: Sequence[tuple[
 
 
 def _own(text: str, clause: Clause, named: Sequence[tuple[int, int]]) -> int:
-    return len(set(subject_words(without(text, clause.start, clause.stop, named))))
+    return len(set(_subject(without(text, clause.start, clause.stop, named))))
 
 
 def without(text: str, start: int, stop: int, spans: Sequence[tuple[int, int]]) -> str:
@@ -87,3 +88,7 @@ def without(text: str, start: int, stop: int, spans: Sequence[tuple[int, int]]) 
         if low < high:
             out = out[:low] + " " * (high - low) + out[high:]
     return out
+
+
+def _subject(text: str) -> list[str]:
+    return content_terms(text, question_language(text))

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.agent.offline.clauses import clauses, without
+from engine.question.parts import clauses, without
 
 
 def parts(text: str, *names: str) -> list[str]:

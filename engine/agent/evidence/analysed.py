@@ -1,0 +1,46 @@
+"""A passage as sets of terms, remembered, since searches of one collection meet the same passages."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from typing import TypeAlias
+
+import msgspec
+
+from engine.analysis.analyzer import query_terms
+from engine.question.terms import identifiers_in
+from engine.text.passages import blocks
+
+_KEPT = 2_048
+Terms: TypeAlias = frozenset[str]
+
+
+class Analysed(msgspec.Struct, frozen=True):
+    """The terms of a passage.
+
+    Attributes:
+        sentences: one set a block, in reading order; `spans` is where they stand.
+    """
+
+    header: Terms
+    sentences: tuple[Terms, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+@lru_cache(maxsize=_KEPT)
+def analysed(header: str, text: str, languages: tuple[str, ...]) -> Analysed:
+    """The terms of a passage, read in `languages`."""
+    spans = tuple((span.start, span.end) for span in blocks(text))
+    read = tuple(_terms(text[start:end], languages) for start, end in spans)
+    return Analysed(terms_of(header, languages), read, spans)
+
+
+@lru_cache(maxsize=_KEPT)
+def terms_of(text: str, languages: tuple[str, ...]) -> Terms:
+    """The terms of a text, and its whole identifiers."""
+    return _terms(text, languages)
+
+
+def _terms(text: str, languages: tuple[str, ...]) -> Terms:
+    return frozenset(map(sys.intern, (*query_terms(text, languages), *identifiers_in(text))))

@@ -1,0 +1,1 @@
+"""A question read once into values that every step shares."""

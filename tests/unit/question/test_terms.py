@@ -1,0 +1,61 @@
+import pytest
+
+from engine.question.asked_language import question_language
+from engine.question.terms import SOFT, asked_terms, identifiers_in
+
+
+def words(asked: str) -> list[str]:
+    return [term.word for term in asked_terms(asked, {}).terms]
+
+
+def test_words_that_ask_are_left_out() -> None:
+    assert words("What does the keeper of the lighthouse earn?") == ["keeper", "lighthous", "earn"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ("Wann wurde die Brücke eröffnet?", "de"),
+        ("Köprü ne zaman açıldı?", "tr"),
+        ("Πότε άνοιξε η γέφυρα;", "el"),
+        ("पुल कब खोला गया?", "hi"),
+        ("สะพานเปิดเมื่อไหร่", "th"),
+        ("Când a fost deschis podul?", "ro"),
+        ("Cây cầu được khánh thành khi nào?", "vi"),
+        ("桥是什么时候开通的？", "zh"),
+        ("橋はいつ開通しましたか？", "ja"),
+        ("متى افتتح الجسر؟", "ar"),
+    ],
+)
+def test_a_question_is_read_in_its_own_language(asked: str, code: str) -> None:
+    assert question_language(asked) == code
+    assert asked_terms(asked, {}).code == code
+
+
+def test_a_short_question_is_in_a_language_of_the_collection() -> None:
+    assert question_language("Rotterdam", {"nl": 90, "en": 10}) == "nl"
+
+
+def test_a_word_of_two_languages_is_read_in_that_of_the_question() -> None:
+    assert "was" not in words("Was kostet der Eintritt?")
+
+
+def test_a_kind_of_answer_counts_little() -> None:
+    shares = {term.word: term.share for term in asked_terms("How long is the bridge?", {}).terms}
+    assert shares == {"long": SOFT, "bridg": 1.0}
+
+
+def test_combining_marks_do_not_cut_a_word() -> None:
+    assert "हिमालय" in words("हिमालय कहाँ है?")
+
+
+@pytest.mark.parametrize("whole", ["CVE-2024-3094", "5.6.1", "AB-1417", "v3.0.7"])
+def test_an_identifier_is_one_term(whole: str) -> None:
+    asked = asked_terms(f"What is wrong with {whole}?", {})
+    assert [term.word for term in asked.terms if term.is_whole] == [whole.lower()]
+    assert identifiers_in(f"It is {whole}.") == [whole.lower()]
+
+
+@pytest.mark.parametrize("asked", ["", "?!…", "🙂🙂", "a" * 2_000, "猫" * 2_000, "<b>' OR 1=1</b>", "και and и"])
+def test_any_text_has_bounded_terms(asked: str) -> None:
+    assert len(asked_terms(asked, {}).terms) <= len(asked)
