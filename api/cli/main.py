@@ -14,6 +14,7 @@ from api.cli.demo import demo
 from api.cli.documents import delete, documents, export, get, namespaces, schema
 from api.cli.ingest import ingest
 from api.cli.keys import keys
+from api.cli.mcp import mcp
 from api.cli.output import FAILED, INTERRUPTED
 from api.cli.search import retrieve, search
 from api.cli.serve import serve
@@ -70,5 +71,6 @@ for command in (
     config,
     completion,
     demo,
+    mcp,
 ):
     main.add_command(command)
