@@ -52,7 +52,9 @@ def _opened(pypdf: Any, source: Source) -> Any:
         if is_open:
             len(reader.pages)
     except pypdf.errors.DependencyError as error:
-        raise UnreadableFile("encrypted with AES, which needs: pip install cryptography") from error
+        raise UnreadableFile(
+            "encrypted with AES, which needs the extra 'files': pip install 'quarry-search[files]'"
+        ) from error
     except Exception as error:
         raise UnreadableFile(f"damaged ({type(error).__name__})") from error
     if not is_open:
