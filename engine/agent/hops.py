@@ -10,6 +10,7 @@ served alike. Two lookups at most a question, and none where the best passage ho
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
@@ -45,7 +46,10 @@ NEAR_BEFORE, NEAR_AFTER = 6, 3
 """Terms before a name, and after it, in which a word of the question relates to it."""
 SAME_BEGINNING = 5
 """Letters that two words share at least to be forms of one: "directed", "director"."""
+FOLLOWED_PARTS = 2
+"""Documents that the question is asked of by name, at most: those of two that it compares."""
 _MARK = "\x1f"
+_WORD = re.compile(r"\w+")
 
 
 class Link(msgspec.Struct, frozen=True):
@@ -53,15 +57,17 @@ class Link(msgspec.Struct, frozen=True):
 
     Attributes:
         passage: the one of the document that holds most of the question.
-        name: its title as it stands there.
+        name: its title.
         through: the passage that names it; None where the question does.
         strength: of the best passage's score, in (0, 1].
+        related: a word of the question stands beside the name in `through`.
     """
 
     passage: Passage
     name: str
     through: Passage | None
     strength: float
+    related: bool = False
 
 
 def with_links(question: str, ranked: Ranked, titled: Titled, k: int) -> Ranked:
@@ -101,6 +107,25 @@ def links(question: str, ranked: Ranked, titled: Titled) -> list[Link]:
         (link for document, link in found.items() if document != best),
         key=lambda link: (-link.strength, link.passage.label),
     )[:LINKS]
+
+
+def followed(question: str, found: Sequence[Link]) -> list[str]:
+    """What `question` asks of the documents that it describes instead of naming them: a name with what is still asked.
+
+    "Where was the director of the film X born?" asks "Ada Quill born" where the film's passage names Ada Quill beside
+    "directed" and says nothing of "born", and her own does. Best first, one for each passage that names any.
+    """
+    asked: dict[int, str] = {}
+    for link in found:
+        if link.through is None or not link.related or link.through.label in asked:
+            continue
+        spoken = language_of(link.through.text)
+        missing = lacking(question, link.through, spoken)
+        told = missing - lacking(question, link.passage, spoken)
+        if told:
+            words = [word for word in _WORD.findall(question) if told & set(_terms(word, spoken).split(_MARK))]
+            asked[link.through.label] = " ".join([link.name, *dict.fromkeys(words)])
+    return list(asked.values())[:FOLLOWED_PARTS]
 
 
 def spread(ranked: Ranked, found: Sequence[Link], k: int) -> Ranked:
@@ -191,7 +216,7 @@ class _Names:
             related = any(_relates(text, start, start + len(key), asked) for start in places)
             strength = FOLLOWED * share * (1.0 if related else UNRELATED)
             found += [
-                Link(self._best_of(document, question), title, seed, strength)
+                Link(self._best_of(document, question), title, seed, strength, related)
                 for document, title in self._owners[key]
                 # A single word is a name where it is written as one: "Home" is a film, "home" is none.
                 if document != seed.document_id and (key.count(_MARK) > 2 or title in seed.text)

@@ -20,6 +20,7 @@ from engine.agent.budget import Budget
 from engine.agent.evidence.coverage import Coverage
 from engine.agent.evidence.select import select
 from engine.agent.gathering import Gathered, Gathering, distinct
+from engine.agent.hops import Link, followed, links, spread
 from engine.agent.ports import Retrieval
 from engine.agent.steps import (
     ClarificationDraft,
@@ -72,6 +73,7 @@ class TurnState:
     gathering: Gathering = field(default_factory=Gathering)
     evidence: dict[int, Evidence] = field(default_factory=dict[int, Evidence])
     read: set[int] = field(default_factory=set[int])
+    links: Sequence[Link] = ()
     out_of_time: bool = False
     result: TurnResult | None = None
 
@@ -128,7 +130,10 @@ class Turn:
                 break
             for query in fresh:
                 yield StatusEvent(describe(query))
-            await self._retrieve(state, fresh)
+            found = await self._retrieve(state, fresh)
+            if number == 0 and found:
+                state.links = found
+                plan = msgspec.structs.replace(plan, followed=tuple(followed(fresh[0].text, found)))
             if number == 0 and state.may_ask and (asked := await self._clarify(state, plan)) is not None:
                 yield StatusEvent("Asking back, because the documents read the question in different ways")
                 state.result = TurnResult(clarification=asked, evidence=tuple(state.evidence.values()))
@@ -151,11 +156,21 @@ class Turn:
         yield StatusEvent("Writing the answer")
         await self._answer(state, plan, judgement)
 
-    async def _retrieve(self, state: TurnState, queries: Sequence[PlannedQuery]) -> None:
+    async def _retrieve(self, state: TurnState, queries: Sequence[PlannedQuery]) -> list[Link]:
+        """Gather what `queries` bring up; returns what the best passages for the first of them name."""
         self._budget.queries_run += len(queries)
         rankings = await asyncio.gather(*(self._in_thread(self._ranked, query) for query in queries))
+        found: list[Link] = []
+        if queries and queries[0].sub_question < 0 and not queries[0].narrowing:
+            found = await self._in_thread(links, queries[0].text, rankings[0], self._titled)
+            rankings[0] = spread(rankings[0], found, QUERY_K)
         for query, ranked in zip(queries, rankings, strict=True):
             state.gathering.add(query, ranked)
+        return found
+
+    def _titled(self, text: str, k: int) -> Ranked:
+        self._budget.queries_run += 1
+        return self._retrieval.titled(text, k)
 
     def _ranked(self, query: PlannedQuery) -> Ranked:
         try:
@@ -178,6 +193,12 @@ class Turn:
         state.read |= {g.passage.label for g in chosen}
         for evidence in found:
             state.evidence[evidence.passage.passage.label] = evidence
+        best = max((e.relevance for e in found), default=0.0)
+        for link in state.links:
+            # Of what the question describes, the document that has its name is evidence whatever words it uses.
+            held = state.evidence.get(link.passage.label)
+            if held is not None and held.relevance < best * link.strength:
+                state.evidence[link.passage.label] = msgspec.structs.replace(held, relevance=best * link.strength)
 
     def _reading_passages(self, chosen: Sequence[Gathered]) -> list[ReadingPassage]:
         documents = self._retrieval.documents(list(dict.fromkeys(g.passage.document_id for g in chosen)))

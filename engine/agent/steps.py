@@ -56,11 +56,17 @@ class PlannedQuery(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What to look for. `shape` says which form the answer takes."""
+    """What to look for. `shape` says which form the answer takes.
+
+    Attributes:
+        followed: what is asked of documents that the best passages name; see `engine.agent.hops`. Not of the planner:
+            known once passages were brought up.
+    """
 
     sub_questions: tuple[SubQuestion, ...]
     queries: tuple[PlannedQuery, ...]
     shape: AnswerShape = "fact"
+    followed: tuple[str, ...] = ()
 
 
 class Turn(msgspec.Struct, frozen=True):

@@ -66,7 +66,8 @@ def targets_of(plan: Plan) -> list[str]:
     """What evidence is measured by: the parts of the question, and the queries made of them, which name no source."""
     parts = [part.text for part in plan.sub_questions]
     parts += [query.text for query in plan.queries if query.sub_question >= 0]
-    return list(dict.fromkeys(parts)) or [query.text for query in plan.queries[:1]]
+    parts = parts or [query.text for query in plan.queries[:1]]
+    return list(dict.fromkeys([*parts, *plan.followed]))
 
 
 def places_of(plan: Plan) -> list[str]:

@@ -75,6 +75,9 @@ def written(question: Question, plan: Plan, evidence: Sequence[Evidence], judgem
     documents = contributions(question, text, evidence)
     answer = _Answer(question, documents, kind)
     parts = plan.sub_questions if len(plan.sub_questions) > 1 else ()
+    # What is asked of a document by name says more than the question that only describes it.
+    for part in plan.followed:
+        answer.say(_weights(part, question), 1)
     for target in [_part_weights(part.text, question, weights) for part in parts] or [weights]:
         answer.say(target, PER_PART if parts else ALONE)
     if plan.shape in ("yes_no", "comparison"):

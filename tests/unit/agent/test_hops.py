@@ -10,7 +10,7 @@ import pytest
 import engine
 from benchmarks.encyclopaedia import Encyclopaedia
 from engine import Engine
-from engine.agent.hops import Link, spread
+from engine.agent.hops import Link, followed, spread
 from engine.model.document import Passage
 from engine.retrieval.query import Ranked
 
@@ -25,7 +25,7 @@ PAPERS = [
         "The Paper Orchard",
         "The Paper Orchard is a 1931 drama film directed by Ada Quill and starring Bo Marsh.",
     ),
-    ("ada", "Ada Quill", "Ada Quill grew up in Wexmouth. She learnt to paint before she came to the theatre."),
+    ("ada", "Ada Quill", "Ada Quill was born in Wexmouth. She learnt to paint before she came to the theatre."),
     ("bo", "Bo Marsh", "Bo Marsh sang in a choir and kept bees."),
     ("marsh", "Marsh", "A marsh is wet land with reeds."),
     ("shop", "Orchard", "A shop for stationery and pens. Its founder is Lu Tann."),
@@ -42,7 +42,7 @@ def documents() -> list[dict[str, str]]:
         {
             "id": f"other{n}",
             "title": f"Film number {n}",
-            "body": f"Film {n} is a drama film about a director who was born in town {n} and grew up there.",
+            "body": f"Film {n} is a drama film about a director who was born in town {n}.",
             "shelf": "b",
         }
         for n in range(60)
@@ -63,13 +63,13 @@ def first(quarry: Engine, text: str, k: int = 4, mode: str = "planned", **filter
 
 
 def test_the_director_of_a_named_film_stands_behind_the_film(quarry: Engine) -> None:
-    question = "Where did the director of the film The Paper Orchard grow up?"
+    question = "Where was the director of the film The Paper Orchard born?"
     assert first(quarry, question)[:2] == ["film", "ada"]
     assert "ada" not in first(quarry, question, mode="hybrid")
 
 
 def test_a_name_inside_a_longer_name_is_not_followed(quarry: Engine) -> None:
-    found = first(quarry, "Where did the director of the film The Paper Orchard grow up?", 6)
+    found = first(quarry, "Where was the director of the film The Paper Orchard born?", 6)
     # "Bo Marsh" stands in the film's passage, the marsh does not.
     assert "bo" in found
     assert "marsh" not in found
@@ -80,7 +80,7 @@ def test_an_inflected_name_is_followed(quarry: Engine) -> None:
 
 
 def test_what_a_passage_names_satisfies_the_filter_too(quarry: Engine) -> None:
-    question = "Where did the director of the film The Paper Orchard grow up?"
+    question = "Where was the director of the film The Paper Orchard born?"
     assert "ada" not in first(quarry, question, 50, shelf="b")
 
 
@@ -106,8 +106,27 @@ def test_most_evidence_of_an_encyclopaedia_is_among_the_first_eight(quarry: Engi
     assert share("planned") >= 0.8
 
 
-def passage(label: int) -> Passage:
-    return Passage(label=label, document_id=f"d{label}", attribute="body", start=0, end=1, text="x", header="")
+def test_a_search_cites_the_film_and_its_director_and_says_what_is_asked_of_her(quarry: Engine) -> None:
+    question = "Where was the director of the film The Paper Orchard born?"
+    response = quarry.search("films", objective=question, context="A quiz.")
+    assert {result.id for result in response.results[:2]} == {"film", "ada"}
+    assert "Wexmouth" in response.synthesis
+
+
+def passage(label: int, text: str = "x", title: str = "") -> Passage:
+    return Passage(
+        label=label, document_id=f"d{label}", attribute="body", start=0, end=len(text), text=text, header=title
+    )
+
+
+def test_what_is_asked_of_a_described_document_is_asked_of_it_by_name() -> None:
+    film = passage(1, "X is a film directed by Ada Quill. It was shot in Rome.", "X")
+    ada, bo = passage(2, "She was born in Wexmouth.", "Ada Quill"), passage(3, "He was born in Ness.", "Bo Marsh")
+    question = "Where was the director of the film X born?"
+    related = Link(ada, "Ada Quill", film, 0.95, related=True)
+    assert followed(question, [related, Link(bo, "Bo Marsh", film, 0.9)]) == ["Ada Quill born"]
+    assert followed(question, [Link(bo, "Bo Marsh", film, 0.9)]) == []
+    assert followed("Which film did Ada Quill direct?", [related]) == []
 
 
 def test_what_is_linked_takes_the_place_of_its_strength_and_the_best_stays() -> None:

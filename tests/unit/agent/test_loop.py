@@ -39,6 +39,9 @@ class Shelf:
             raise InvalidFilter("no such attribute")
         return ranked(*self.passages[:k])
 
+    def titled(self, text: str, k: int) -> Ranked:
+        return ranked(*self.passages[:k])
+
     def documents(self, ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
         return {p.document_id: {"id": p.document_id, "text": p.text} for p in self.passages if p.document_id in ids}
 
