@@ -91,6 +91,11 @@ class Service:
         except BaseException:
             opened.close()
             raise
+        if settings.api_key is None and not opened.has_keys:
+            _start_log.warning(
+                "there is no API key, so every request is refused: make one with "
+                "`quarry keys create NAME --scope admin` while no server runs, or set QUARRY_API_KEY"
+            )
         for notice in opened.notices:
             _start_log.warning(notice)
         await self.read(lambda: self.usage.open(settings.data))

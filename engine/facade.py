@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -194,12 +194,21 @@ class Engine(Reader):
             self._searches.resume, record, session_id, message, include_attributes=include_attributes
         )
 
-    def reindex(self, namespace: str) -> int:
+    @property
+    def has_keys(self) -> bool:
+        """Whether any company has an API key that was not revoked."""
+        self._check_open()
+        return self._core.keyring.is_used
+
+    def reindex(self, namespace: str, progress: Callable[[int], None] | None = None) -> int:
         """Cut and embed every document anew with the present settings and embedder; how many documents there are.
 
-        Searches go on over the old state until the new one is whole.
+        Searches go on over the old state until the new one is whole; an exception leaves the old one.
+
+        Args:
+            progress: is told now and then how many documents more are done.
         """
-        return self._core.ingest.reindex(self.namespace(namespace))
+        return self._core.ingest.reindex(self.namespace(namespace), progress)
 
     def maintain(self, namespace: str) -> None:
         """Wait until the vector graph holds every passage, and snapshot it. Searches need no such wait."""

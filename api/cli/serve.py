@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 import sys
 from pathlib import Path
 
 import click
 
+from api.cli.opened import opened
 from api.cli.options import data_option
-from api.cli.output import reports_errors
-from api.settings import SETTINGS, from_environment
+from api.cli.output import messages, reports_errors
+from api.settings import SETTINGS, Settings, from_environment
 
 
 def _listing() -> str:
@@ -31,4 +34,40 @@ def serve(host: str | None, port: int | None, data: Path | None) -> None:
     # Imported here: the server's libraries would slow down every other command.
     from api.server import serve as run
 
-    sys.exit(run(from_environment(data=data, host=host, port=port)))
+    settings = from_environment(data=data, host=host, port=port)
+    _check_address(settings)
+    if settings.api_key is None and sys.stdin.isatty() and sys.stderr.isatty():
+        _offer_key(data)
+    sys.exit(run(settings))
+
+
+def _check_address(settings: Settings) -> None:
+    """Refuse an address that cannot be listened on, with what to do about it."""
+    host, port = settings.host, settings.port
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        with socket.create_server(address, family=family):
+            return
+    except socket.gaierror as error:
+        raise click.ClickException(f"{host} is no address of this machine; choose one with --host.") from error
+    except OSError as error:
+        reasons = {
+            errno.EADDRINUSE: f"Port {port} of {host} is in use, perhaps by another server; choose one with --port.",
+            errno.EACCES: f"No permission to listen on port {port}; choose one above 1023 with --port.",
+            errno.EADDRNOTAVAIL: f"{host} is no address of this machine; choose one with --host.",
+        }
+        message = reasons.get(error.errno or 0, f"{host} port {port} cannot be listened on: {error.strerror}.")
+        raise click.ClickException(message) from error
+
+
+def _offer_key(data: Path | None) -> None:
+    """Make an admin key for whoever starts a server that nobody could use."""
+    with opened(data) as quarry:
+        if quarry.has_keys:
+            return
+        if not click.confirm("There is no API key yet. Make an admin key now?", default=True, err=True):
+            return
+        _, raw = quarry.keys.create("admin", ["admin"], None, "cli")
+    messages.print("This key is shown once; only its digest is stored:")
+    messages.print(raw)

@@ -9,7 +9,7 @@ import click
 
 from api.cli.opened import existing
 from api.cli.options import company_option, data_option
-from api.cli.output import FAILED, counted, messages, print_line, reports_errors
+from api.cli.output import FAILED, INTERRUPTED, counted, messages, print_line, progress_bar, reports_errors
 
 
 @click.command()
@@ -38,8 +38,22 @@ def check(data: Path | None, company: str) -> None:
 @reports_errors
 def reindex(namespace: str, data: Path | None, company: str) -> None:
     """Cut and embed every document of NAMESPACE anew."""
-    with existing(data, company) as quarry:
-        print_line(f"{counted(quarry.reindex(namespace), 'document')} indexed anew")
+    done = 0
+    with existing(data, company) as quarry, progress_bar() as bar:
+        total = next((size.documents for size in quarry.stats() if size.name == namespace), None)
+        task = bar.add_task(f"Indexing {namespace} anew", total=total, note="")
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            bar.update(task, completed=done, note=counted(done, "document"))
+
+        try:
+            count = quarry.reindex(namespace, advance)
+        except KeyboardInterrupt:
+            messages.print(f"stopped after {counted(done, 'document')}; {namespace} is as it was")
+            sys.exit(INTERRUPTED)
+    print_line(f"{counted(count, 'document')} indexed anew")
 
 
 @click.command()

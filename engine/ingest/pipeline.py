@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -63,11 +63,11 @@ class Ingest:
                 offset += size
             return written
 
-    def reindex(self, namespace: Namespace) -> int:
+    def reindex(self, namespace: Namespace, progress: Callable[[int], None] | None = None) -> int:
         """Derive every passage and vector anew with the present embedder; how many documents there are."""
         with self.locked(namespace.company_id, namespace.name):
             state = self._backend.state(namespace.id)
-            self._rederive(namespace.id, state.schema or namespace.schema)
+            self._rederive(namespace.id, state.schema or namespace.schema, progress=progress)
             self._catalog.record(namespace.id, self._backend.state(namespace.id))
             return state.documents
 
@@ -171,13 +171,22 @@ class Ingest:
         known = set(current.attributes)
         return set(before) & known != set(schema.searchable()) & known
 
-    def _rederive(self, namespace_id: int, schema: Schema, *uploaded: tuple[list[DocumentWrite], Vectors]) -> None:
+    def _rederive(
+        self,
+        namespace_id: int,
+        schema: Schema,
+        *uploaded: tuple[list[DocumentWrite], Vectors],
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
         searched = schema.searchable()
 
         def derived() -> Iterator[tuple[list[DocumentWrite], Vectors]]:
             for batch in self._backend.scan(namespace_id, batch=2_000):
                 _, checked = plan_upload(schema, {}, [document.body for document in batch])
+                count = len(checked)
                 yield derive(checked, searched, self._embedder, self._settings.passages)
+                if progress is not None:
+                    progress(count)
             yield from uploaded
 
         self._backend.replace_all(self._spec(namespace_id, schema), derived())

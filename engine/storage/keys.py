@@ -46,6 +46,12 @@ class Keyring(Mirror[dict[str, _Held]]):
         self._used_ms: dict[str, int] = {}
         super().__init__(file)
 
+    @property
+    def is_used(self) -> bool:
+        """Whether there is any key that was stored."""
+        with self._fresh():
+            return bool(self._by_digest)
+
     def verify(self, raw: str) -> ApiKey | None:
         """The key, when it exists and has not expired; None for every other text, in the same time.
 

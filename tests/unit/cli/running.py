@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import signal
 import struct
 import subprocess
 import sys
@@ -35,8 +36,13 @@ def quarry(
     )
 
 
-def at_terminal(*arguments: str, data: Path, columns: int = 80, typed: str = "", **more: str) -> str:
-    """What a terminal of `columns` shows, both streams in order; `typed` is what the person types at once."""
+def at_terminal(*arguments: str, data: Path, columns: int = 80, typed: str = "", until: str = "", **more: str) -> str:
+    """What a terminal of `columns` shows, both streams in order.
+
+    Args:
+        typed: what the person types at once.
+        until: what the person waits for before Ctrl-C; empty lets the command end by itself.
+    """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = environment(data, **{"TERM": "xterm", **more})
@@ -55,6 +61,9 @@ def at_terminal(*arguments: str, data: Path, columns: int = 80, typed: str = "",
         if not part:
             break
         shown += part
+        if until and until in shown.decode(errors="replace"):
+            process.send_signal(signal.SIGINT)
+            until = ""
     process.wait(60)
     os.close(master)
     return shown.decode().replace("\r\n", "\n")

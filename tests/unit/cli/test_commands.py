@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,52 @@ def test_ids_are_never_cut_and_a_narrow_terminal_shows_one_value_a_line(tmp_path
     narrow = re.sub(r"\x1b\[[0-9;]*m", "", at_terminal("keys", "list", data=tmp_path, columns=60))
     assert f"id         {held['id']}\nname       {name}\n" in narrow
     assert max(map(len, narrow.splitlines())) <= 60
+
+
+def test_a_server_without_a_key_offers_to_make_one_at_a_terminal_and_says_so_elsewhere(tmp_path: Path) -> None:
+    serve = ("serve", "--port", "0")
+    refused = at_terminal(*serve, data=tmp_path, typed="n\n", until="listening on", QUARRY_AGENT="offline")
+    assert "There is no API key yet. Make an admin key now?" in refused
+    assert "there is no API key, so every request is refused" in refused
+    made = at_terminal(*serve, data=tmp_path, typed="y\n", until="listening on", QUARRY_AGENT="offline")
+    assert re.search(r"^qk_\S+$", made, re.MULTILINE)
+    (held,) = json.loads(quarry("keys", "list", "--json", data=tmp_path).stdout)
+    assert held["scopes"] == ["admin"]
+    again = at_terminal(*serve, data=tmp_path, until="listening on", QUARRY_AGENT="offline")
+    assert "API key" not in again
+
+
+def test_an_address_that_cannot_be_listened_on_is_one_sentence_with_what_to_do(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = quarry("serve", "--port", str(port), data=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"quarry: Port {port} of 127.0.0.1 is in use, perhaps by another server; choose one with --port.\n"
+    )
+    other = quarry("serve", "--host", "192.0.2.1", data=tmp_path)
+    assert other.stderr == "quarry: 192.0.2.1 is no address of this machine; choose one with --host.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reindexing_that_is_stopped_says_so_and_leaves_the_namespace_as_it_was(notes: Path) -> None:
+    stop = """
+import os, signal
+import api.cli.upkeep as upkeep
+real = upkeep.counted
+def counted(count, noun):
+    if count == 2 and noun == "document":
+        upkeep.counted = real
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(count, noun)
+upkeep.counted = counted
+from api.cli.main import main
+main()
+"""
+    done = quarry("reindex", "notes", data=notes, code=stop)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "stopped after 2 documents; notes is as it was\n"
+    assert quarry("check", data=notes).stdout == "1 namespace is sound\n"
 
 
 def test_piped_answers_are_not_wrapped(notes: Path) -> None:
