@@ -1,6 +1,6 @@
 """Every exception the engine raises on purpose.
 
-QuarryError                       ``code``, ``message``, ``path``, ``details``, ``retryable``
+QuarryError                       ``code``, ``message``, ``path``, ``details``
 ├── RequestError                  the caller can fix the request
 │   ├── InvalidRequest            invalid_request
 │   ├── InvalidDocument           invalid_document
@@ -19,7 +19,7 @@ QuarryError                       ``code``, ``message``, ``path``, ``details``, 
 │   │   ├── SessionExpired        session_expired
 │   │   └── ApiKeyNotFound        api_key_not_found
 │   └── SessionConflict
-│       ├── SessionBusy           session_busy (retryable)
+│       ├── SessionBusy           session_busy
 │       └── SessionFailed         session_failed
 ├── StateError                    the engine is in the wrong state for the call
 │   ├── EngineClosed              engine_closed
@@ -31,13 +31,13 @@ QuarryError                       ``code``, ``message``, ``path``, ``details``, 
 │   ├── StorageFull               storage_full
 │   └── UnsupportedFormat         unsupported_format
 ├── ModelError                    the language model
-│   ├── ModelUnavailable          model_unavailable (retryable)
+│   ├── ModelUnavailable          model_unavailable
 │   ├── ModelRefused              model_refused
 │   ├── ModelTruncated            model_truncated
 │   ├── ModelOutputInvalid        model_output_invalid
 │   └── ModelMisconfigured        model_misconfigured
-├── SearchTimeout                 search_timeout (retryable)
-└── Overloaded                    overloaded (retryable)
+├── SearchTimeout                 search_timeout
+└── Overloaded                    overloaded
 """
 
 from __future__ import annotations
@@ -64,7 +64,6 @@ class QuarryError(Exception):
     """
 
     code: ClassVar[str] = "internal_error"
-    retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, *, path: str = "", details: tuple[ErrorDetail, ...] = ()) -> None:
         super().__init__(message)
@@ -193,8 +192,6 @@ class SessionConflict(RequestError):
 class SessionBusy(SessionConflict):
     """Another continuation of the session is running."""
 
-    retryable = True
-
     def __init__(self) -> None:
         super().__init__("Another request is continuing this search session.")
 
@@ -286,7 +283,6 @@ class ModelUnavailable(ModelError):
     """Timeout, connection loss, overload or rate limit, after retries."""
 
     code = "model_unavailable"
-    retryable = True
 
 
 class ModelRefused(ModelError):
@@ -317,11 +313,9 @@ class SearchTimeout(QuarryError):
     """The search passed its hard deadline."""
 
     code = "search_timeout"
-    retryable = True
 
 
 class Overloaded(QuarryError):
     """Too much work at once."""
 
     code = "overloaded"
-    retryable = True

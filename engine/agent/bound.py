@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import Any
 
 from engine.agent.steps import AttributeValues, Corpus, PlannedQuery
 from engine.backend.protocol import Backend
@@ -79,10 +78,6 @@ class BoundRetrieval:
 
     def rarity(self, text: str) -> Mapping[str, float]:
         return self._backend.rarity(self._namespace.id, text)
-
-    def narrowed(self, narrowing: Mapping[str, Any]) -> BoundRetrieval:
-        where = conjoin(self._where, parse_filter(narrowing, self._namespace.schema))
-        return BoundRetrieval(self._retriever, self._backend, self._namespace, where, self._today)
 
     def _values(self, name: str) -> list[tuple[JsonValue, int]]:
         held = self._backend.values(self._namespace.id, name, where=self._where, limit=MAX_VALUES + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from engine.agent.steps import Corpus, PlannedQuery
 from engine.model.document import JsonValue
@@ -35,8 +35,4 @@ class Retrieval(Protocol):
 
     def rarity(self, text: str) -> Mapping[str, float]:
         """IDF of every term of `text` in the namespace, whatever the filter leaves; see `engine.analysis.analyzer`."""
-        ...
-
-    def narrowed(self, narrowing: Mapping[str, Any]) -> Retrieval:
-        """The same under one more filter. Raises `FilterError`."""
         ...

@@ -97,7 +97,6 @@ class Legs(msgspec.Struct, frozen=True):
         generation: journal sequence that the legs were read at.
         allowed: how many passages the filter left; -1 without a filter.
         terms: the words of the lexical leg as the index holds them, with weights, for rerankers.
-        strategy: how each leg was run under the filter, for explain and metrics.
         took_s: seconds of the stages that ran: ``filter``, ``lexical``, ``vector``.
     """
 
@@ -105,17 +104,8 @@ class Legs(msgspec.Struct, frozen=True):
     vector: Candidates
     generation: int
     allowed: int = -1
-    strategy: str = ""
     terms: QueryTerms = QueryTerms.empty()
     took_s: Mapping[str, float] = {}
-
-
-class Maintenance(msgspec.Struct, frozen=True):
-    """What `maintain` did."""
-
-    rebuilt_lexical: bool = False
-    rebuilt_vectors: bool = False
-    saved_vectors: bool = False
 
 
 class StoredDocument(msgspec.Struct, frozen=True):
@@ -227,7 +217,7 @@ class Backend(Protocol):
         """Distinct values of a filterable attribute with document counts, most frequent first; elements count alone."""
         ...
 
-    def maintain(self, namespace: int) -> Maintenance:
+    def maintain(self, namespace: int) -> None:
         """Finish what may be late: graph, snapshots, journal."""
         ...
 

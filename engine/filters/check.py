@@ -81,11 +81,6 @@ def conjoin(first: CheckedFilter | None, second: CheckedFilter | None) -> Checke
     return CheckedFilter(And((*_conjuncts(first.tree), *_conjuncts(second.tree))), tuple(sorted(types.items())))
 
 
-def attributes_of(checked: CheckedFilter) -> frozenset[str]:
-    """Names of the attributes that a filter speaks of, ``id`` included."""
-    return frozenset(name for name, _ in checked.types)
-
-
 def _conjuncts(tree: Filter) -> Iterator[Filter]:
     if isinstance(tree, And):
         yield from tree.args

@@ -65,10 +65,6 @@ class LexicalReader:
     def num_passages(self) -> int:
         return self._searcher.num_docs
 
-    def document_frequency(self, term: str) -> int:
-        """Passages whose body holds `term`, as `query_terms` gives it. Removed ones count until segments merge."""
-        return self._searcher.doc_freq(BODY, term)
-
     def terms(self, text: str) -> QueryTerms:
         """The words of `text` as terms with weights: the `MAX_TERMS` that say most.
 

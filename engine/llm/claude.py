@@ -210,22 +210,6 @@ class ClaudeModel:
             await self._client.close()
 
 
-def credentials_found(settings: ModelSettings) -> bool:
-    """Whether calls would carry a credential: the key of the settings, or one that the SDK finds by itself.
-
-    Only where the settings have no key is the SDK imported (two seconds) and asked to look.
-    """
-    if settings.api_key:
-        return True
-    import anthropic
-
-    try:
-        client = _new_client(settings)
-    except anthropic.AnthropicError:
-        return False
-    return bool(client.api_key or client.auth_token or client.credentials)
-
-
 def _new_client(settings: ModelSettings) -> AsyncAnthropic:
     import anthropic
 

@@ -118,10 +118,6 @@ class Database:
         """The instance failed for good (a full disk during a checkpoint does that); `reopen` mends it."""
         return self._broken
 
-    @property
-    def is_closed(self) -> bool:
-        return self._root is None
-
     @contextmanager
     def reader(self) -> Generator[Cursor]:
         """A cursor of the caller's own; each statement sees the last commit before it. Nested use gives another one.

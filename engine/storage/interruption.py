@@ -52,10 +52,6 @@ class Interruption:
         if self._timer is not None:
             self._timer.cancel()
 
-    @property
-    def has_fired(self) -> bool:
-        return self._fired
-
     def run(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """``call(*args, **kwargs)`` with every read of a database under this switch.
 

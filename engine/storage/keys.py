@@ -49,7 +49,7 @@ class Keyring(Mirror[dict[str, _Held]]):
     @property
     def is_used(self) -> bool:
         """Whether there is any key that was stored."""
-        with self._fresh():
+        with self._lock:
             return bool(self._by_digest)
 
     def verify(self, raw: str) -> ApiKey | None:

@@ -18,7 +18,6 @@ from typing import Literal, cast
 import msgspec
 
 from engine.errors import SessionBusy, SessionExpired, SessionFailed, SessionNotFound
-from engine.model.ids import new_session_id
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.clock import Clock, to_ms, utc_now
 
@@ -62,24 +61,6 @@ class SessionStore:
             with file.write() as cursor:
                 cursor.execute("UPDATE sessions SET status = 'failed' WHERE status = 'running'")
         self.purge()
-
-    def create(self, company_id: int, namespace_id: int, state: bytes = b"", *, session_id: str | None = None) -> str:
-        """A new session, running and claimed; its id. `save`, `release` or `fail` ends the claim.
-
-        Args:
-            session_id: None makes one.
-        """
-        session_id = session_id or new_session_id()
-        now = to_ms(self._clock())
-        with self._file.write() as cursor:
-            cursor.execute(
-                "INSERT INTO sessions VALUES ($1, $2, $3, $4, 'running', $5, $5, $6)",
-                [session_id, company_id, namespace_id, state, now, now + self._lifetime_ms],
-            )
-        with self._lock:
-            self._claimed.add(session_id)
-        self._purge_when_due(now)
-        return session_id
 
     def add(self, company_id: int, namespace_id: int, session_id: str, state: bytes, *, failed: bool = False) -> None:
         """A session whose first turn has ended: open to the next, or failed. Its id was given to nobody before."""

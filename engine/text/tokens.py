@@ -14,7 +14,6 @@ from __future__ import annotations
 import base64
 import gzip
 import re
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
@@ -82,8 +81,3 @@ def count_tokens(text: str) -> int:
     words = text.split(" ")
     first = words[0]
     return sum(map(_count_spaced, words)) + _count_bare(first) - _count_spaced(first)
-
-
-def count_tokens_batch(texts: Iterable[str]) -> list[int]:
-    """`count_tokens` of each, in order."""
-    return list(map(count_tokens, texts))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.backend.protocol import Backend, Legs, LegsQuery, LexicalTerms, Maintenance, NamespaceSpec
+from engine.backend.protocol import Backend, Legs, LegsQuery, LexicalTerms, NamespaceSpec
 from engine.errors import InvalidRequest, StorageError
 from engine.filters.check import CheckedFilter, parse_filter
 from engine.filters.evaluate import matches
@@ -547,10 +547,10 @@ class BackendContract:
         assert int(ask(again, "submarine").lexical.labels[0]) > label
         again.close()
 
-    def test_maintaining_changes_no_answer_and_finds_nothing_to_do_the_second_time(self, filled: Backend) -> None:
+    def test_maintaining_changes_no_answer(self, filled: Backend) -> None:
         before = ask(filled, "storm island3")
         filled.maintain(1)
-        assert filled.maintain(1) == Maintenance()
+        filled.maintain(1)
         after = ask(filled, "storm island3")
         assert after.generation == before.generation
         assert after.lexical.labels.tolist() == before.lexical.labels.tolist()

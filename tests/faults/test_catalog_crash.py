@@ -28,6 +28,7 @@ WRITER = """
 import json, random, sys
 from datetime import timedelta
 from pathlib import Path
+from engine.model.ids import new_session_id
 from engine.model.schema import Attribute, AttributeType, Schema
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
@@ -70,7 +71,9 @@ while True:
         say(trying="key")
         say(key=keyring.create(company, "k")[1])
     else:
-        session = sessions.create(company.id, 1, b"first")
+        session = new_session_id()
+        sessions.add(company.id, 1, session, b"first")
+        sessions.claim(company.id, 1, session)
         sessions.save(session, b"x" * chance.choice([10, 20_000]))
         say(session=session)
 """

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from engine.model.document import Passage
 from engine.model.hits import Candidates, top_k
-from engine.ranking.diversity import greedy_coverage, maximal_marginal_relevance, term_overlap_matrix
 from engine.ranking.features import CLAUSE_WINDOW, HEADER_SHARE, PHRASE_GAP, WINDOW, same_form, term_features
 from engine.ranking.fusion import fuse, reciprocal_rank_fusion, vector_weight, weighted_sum
 from engine.ranking.rerank import TermReranker, scores_of
@@ -218,49 +217,6 @@ def test_reranking_keeps_every_label_and_what_was_not_read_stays_behind_in_order
     assert sorted(ranked.labels.tolist()) == labels.tolist()
     assert ranked.labels[len(texts) :].tolist() == labels[len(texts) :].tolist()
     assert (np.diff(ranked.scores) <= 0).all()
-
-
-@given(run=runs(), k=st.integers(0, 25), seed=st.integers(0, 99), trade=st.floats(0, 1))
-def test_selection_chooses_k_distinct_candidates_and_begins_with_the_best(run, k, seed, trade) -> None:
-    points = np.random.default_rng(seed).random((len(run), 4)).astype(np.float32)
-    points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-9)
-    chosen = maximal_marginal_relevance(run, points @ points.T, k, trade=max(trade, 0.01))
-    assert len(chosen) == len(set(chosen.labels.tolist())) == min(k, len(run))
-    if k and len(run):
-        assert chosen.labels[0] == run.labels[0]
-
-
-@given(run=runs(), k=st.integers(0, 25))
-def test_without_a_word_for_variety_selection_keeps_the_order(run, k) -> None:
-    alike = np.ones((len(run), len(run)), np.float32)
-    kept = maximal_marginal_relevance(run, alike, k, trade=1.0)
-    assert kept.scores.tolist() == run.scores[:k].tolist()
-
-
-@given(run=runs(), seed=st.integers(0, 99), k=st.integers(1, 4))
-def test_greedy_coverage_reaches_its_share_of_the_best_choice(run, seed, k) -> None:
-    from itertools import combinations
-
-    run = Candidates(run.labels[:8], run.scores[:8])
-    aspects = np.random.default_rng(seed).random((len(run), 3)).astype(np.float32)
-    at = {label: row for row, label in enumerate(run.labels.tolist())}
-    chosen = [at[label] for label in greedy_coverage(run, aspects, k, relevance_weight=0.0).labels.tolist()]
-    best = max(
-        (aspects[list(rows)].max(axis=0).sum() for rows in combinations(range(len(run)), min(k, len(run))) if rows),
-        default=0.0,
-    )
-    value = aspects[chosen].max(axis=0).sum() if chosen else 0.0
-    assert value >= (1 - 1 / np.e) * best - 1e-5
-
-
-@given(seed=st.integers(0, 999))
-def test_overlap_is_symmetric_and_one_for_equals(seed) -> None:
-    rng = np.random.default_rng(seed)
-    present = rng.random((5, 6)) < 0.5
-    overlap = term_overlap_matrix(present, rng.random(6).astype(np.float32) + 0.1)
-    assert overlap == pytest.approx(overlap.T)
-    assert (np.abs(overlap) <= 1 + 1e-5).all()
-    assert np.diag(overlap)[present.any(axis=1)] == pytest.approx(1.0, abs=1e-5)
 
 
 @given(df=st.lists(st.integers(0, 50), min_size=2, max_size=8), passages=st.integers(1, 60))

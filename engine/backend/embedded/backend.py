@@ -33,7 +33,6 @@ from engine.backend.protocol import (
     DocumentWrite,
     Legs,
     LegsQuery,
-    Maintenance,
     NamespaceSpec,
     StoredDocument,
 )
@@ -309,12 +308,10 @@ class EmbeddedBackend:
         with self._pool.use(namespace) as store:
             return store.record.searched
 
-    def maintain(self, namespace: int) -> Maintenance:
+    def maintain(self, namespace: int) -> None:
         with self._pool.use(namespace) as store:
             store.vectors.wait_until_built()
-            before = store.saved_seq
             save_vectors(store)
-            return Maintenance(saved_vectors=store.saved_seq != before)
 
     def verify(self, namespace: int) -> tuple[list[str], NamespaceState | None]:
         """What is wrong, readable, empty when all is well; and the state, where the namespace can be opened."""

@@ -51,9 +51,6 @@ class Shelf:
     def rarity(self, text: str) -> Mapping[str, float]:
         return {}
 
-    def narrowed(self, narrowing: Mapping[str, Any]) -> Shelf:
-        return self
-
 
 class FixedPlan:
     """A planner and a judge that want the same queries round after round."""

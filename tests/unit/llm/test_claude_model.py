@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from engine.errors import ModelRefused, ModelTruncated, ModelUnavailable
-from engine.llm.claude import ClaudeModel, credentials_found
+from engine.llm.claude import ClaudeModel
 from engine.llm.json_schema import closed_schema
 from engine.llm.protocol import Reply, StructuredCall, TokenUsage
 from engine.model.observer import SilentObserver
@@ -273,16 +273,10 @@ def test_without_a_key_a_call_is_misconfigured_and_nothing_is_sent(
     monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
     with FakeMessages([]) as server:
         settings = ModelSettings(base_url=server.url)
-        assert not credentials_found(settings)
         model = ClaudeModel(settings)
         assert all("key" in problem for problem in model.check())
         model.close()
     assert server.requests == []
-
-
-def test_the_sdk_finds_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "from-the-environment")
-    assert credentials_found(ModelSettings())
 
 
 def test_the_base_url_of_the_environment_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ def test_stopping_ends_the_wait_of_a_caller_without_a_loop() -> None:
 
     thread = threading.Thread(target=caller)
     thread.start()
-    started.wait(5)
+    assert started.wait(5)
     runner.stop()
     thread.join(5)
     assert seen == ["stopped"]

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from engine.model.hits import Candidates
-from engine.ranking.diversity import greedy_coverage, maximal_marginal_relevance
 from engine.ranking.fusion import fuse, reciprocal_rank_fusion, standard_scores
 from engine.ranking.rerank import scores_of
 from engine.ranking.terms import QueryTerms
@@ -56,24 +55,3 @@ def test_terms_of_unequal_lengths_are_refused() -> None:
         QueryTerms(
             ("a",), np.empty(0, np.float32), np.empty(0, np.float32), np.empty(0, np.bool_), np.empty(0, np.int64)
         )
-
-
-def test_a_second_passage_of_an_aspect_gives_way_to_another_aspect() -> None:
-    candidates = run(p1=9.0, p2=8.9, p3=1.0)
-    aspects = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
-    assert greedy_coverage(candidates, aspects, 3, relevance_weight=0.5).labels.tolist() == [1, 3, 2]
-
-
-@pytest.mark.parametrize("trade", [-0.1, 1.1])
-def test_a_trade_outside_its_range_is_refused(trade: float) -> None:
-    with pytest.raises(ValueError, match="trade"):
-        maximal_marginal_relevance(run(p1=1.0), np.ones((1, 1), np.float32), 1, trade=trade)
-
-
-def test_matrices_of_another_size_are_refused() -> None:
-    with pytest.raises(ValueError, match="similarities"):
-        maximal_marginal_relevance(run(p1=1.0), np.ones((2, 2), np.float32), 1, trade=0.5)
-    with pytest.raises(ValueError, match="aspects"):
-        greedy_coverage(run(p1=1.0), np.ones((2, 2), np.float32), 1, relevance_weight=0.5)
-    with pytest.raises(ValueError, match="relevance_weight"):
-        greedy_coverage(run(p1=1.0), np.ones((1, 2), np.float32), 1, relevance_weight=-1)

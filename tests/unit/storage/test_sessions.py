@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from engine.errors import SessionBusy, SessionExpired, SessionFailed, SessionNotFound
+from engine.model.ids import new_session_id
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.sessions import SessionStore
@@ -21,14 +22,22 @@ def sessions(file: CatalogFile, clock) -> SessionStore:
     return SessionStore(file, DAY, clock)
 
 
+def begun(sessions: SessionStore, company: int = COMPANY, namespace: int = NAMESPACE) -> str:
+    """A session with a turn under way."""
+    session_id = new_session_id()
+    sessions.add(company, namespace, session_id, b"")
+    sessions.claim(company, namespace, session_id)
+    return session_id
+
+
 def finished(sessions: SessionStore, state: bytes = b"state") -> str:
-    session_id = sessions.create(COMPANY, NAMESPACE)
+    session_id = begun(sessions)
     sessions.save(session_id, state)
     return session_id
 
 
-def test_ids_are_long_random_and_safe_in_urls(sessions: SessionStore) -> None:
-    ids = {sessions.create(COMPANY, NAMESPACE) for _ in range(5)}
+def test_ids_are_long_random_and_safe_in_urls() -> None:
+    ids = {new_session_id() for _ in range(5)}
     assert len(ids) == 5
     assert all(len(name) == 27 and name.startswith("sess_") for name in ids)
 
@@ -41,8 +50,7 @@ def test_a_saved_session_is_loaded_as_it_was(sessions: SessionStore) -> None:
 
 
 def test_a_session_may_be_made_under_an_id_already_told(sessions: SessionStore) -> None:
-    assert sessions.create(COMPANY, NAMESPACE, b"x", session_id="sess_given") == "sess_given"
-    sessions.release("sess_given")
+    sessions.add(COMPANY, NAMESPACE, "sess_given", b"x")
     assert sessions.load(COMPANY, NAMESPACE, "sess_given").state == b"x"
 
 
@@ -71,8 +79,8 @@ def test_a_turn_claims_the_session_and_gives_it_back(sessions: SessionStore) -> 
         assert sessions.load(COMPANY, NAMESPACE, session_id).state == state
 
 
-def test_a_session_is_busy_in_its_first_turn(sessions: SessionStore) -> None:
-    session_id = sessions.create(COMPANY, NAMESPACE)
+def test_a_session_is_busy_while_a_turn_runs(sessions: SessionStore) -> None:
+    session_id = begun(sessions)
     with pytest.raises(SessionBusy):
         sessions.claim(COMPANY, NAMESPACE, session_id)
 
@@ -124,7 +132,7 @@ def test_a_session_is_there_after_reopening(sessions: SessionStore, reopen: Call
 def test_a_session_left_running_by_a_crash_has_failed(
     sessions: SessionStore, reopen: Callable[[], CatalogFile], clock
 ) -> None:
-    first_turn = sessions.create(COMPANY, NAMESPACE)
+    first_turn = begun(sessions)
     later_turn, unharmed = finished(sessions), finished(sessions)
     sessions.claim(COMPANY, NAMESPACE, later_turn)
     again = SessionStore(reopen(), DAY, clock)
@@ -192,7 +200,7 @@ def test_a_long_turn_outlives_its_session(sessions: SessionStore, clock) -> None
 def test_old_sessions_go_while_new_ones_are_made(file: CatalogFile, sessions: SessionStore, clock) -> None:
     finished(sessions)
     clock.turn(days=9)
-    live = sessions.create(COMPANY, NAMESPACE)
+    live = begun(sessions)
     with file.read() as cursor:
         assert cursor.execute("SELECT id FROM sessions").fetchall() == [(live,)]
 
@@ -202,7 +210,7 @@ def test_a_dropped_namespace_takes_its_sessions_along(file: CatalogFile, clock) 
     company = catalog.company("default")
     dropped, kept = (added(catalog, name) for name in ("dropped", "kept"))
     sessions = SessionStore(file, DAY, clock)
-    gone, stays = (sessions.create(company.id, n.id) for n in (dropped, kept))
+    gone, stays = (begun(sessions, company.id, n.id) for n in (dropped, kept))
     catalog.drop_namespace(dropped.id)
     with pytest.raises(SessionNotFound):
         sessions.load(company.id, dropped.id, gone)

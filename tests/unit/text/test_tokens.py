@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import pytest
 
-from engine.text.tokens import VOCABULARY, count_tokens, count_tokens_batch, encoding
+from engine.text.tokens import VOCABULARY, count_tokens, encoding
 
 SHA256 = "fa56d67074aee533a6daffef364e0351365a56115314912e4e88c8ff7a0481e8"
 
@@ -38,11 +38,6 @@ def test_english_prose_takes_fewer_than_two_tokens_a_word() -> None:
 @pytest.mark.parametrize("text", ["", "a", " a", "a ", " ", "  ", "a  b", " a b ", "\n", "a\n b", "…", "don't “x”"])
 def test_counts_are_those_of_the_encoding(text: str) -> None:
     assert count_tokens(text) == len(encoding().encode_ordinary(text))
-
-
-def test_a_batch_counts_each_text() -> None:
-    texts = ["", "one", "one two three"]
-    assert count_tokens_batch(texts) == [count_tokens(text) for text in texts]
 
 
 def test_loading_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
