@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c r
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 DATA ?= ../shared/data
 
-.PHONY: demo test check lint types imports format bench bench-quality bench-speed serve lock clean help
+.PHONY: demo test check lint types imports format bench bench-quality bench-speed serve lock clean docs help
 
 help: ## List the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -24,7 +24,7 @@ $(READY): pyproject.toml requirements.lock
 
 $(DEV): $(READY)
 	@echo "Installing what tests and checks need"
-	@$(INSTALL) -e '.[dev,bench,files,mcp,langchain,llamaindex]'
+	@$(INSTALL) -e '.[dev,bench,files,mcp,langchain,llamaindex,docs]'
 	@touch $(DEV)
 
 demo: $(READY) ## Index the documentation of this Python's standard library and ask it questions.
@@ -58,11 +58,16 @@ bench-quality: $(DEV) ## Answer and ranking quality over the collections in $(DA
 bench-speed: $(DEV) ## Upload, retrieval, memory, cold open.
 	$(BIN)/python -m benchmarks.speed
 
+docs: $(READY) ## Build the documentation site into site/; see it with: python -m http.server -d site
+	@$(INSTALL) -e '.[docs]'
+	$(BIN)/python -m tools.http_reference docs/reference/http.md
+	$(BIN)/zensical build --strict --clean
+
 serve: $(READY) ## Serve /v1 on localhost:8000.
 	$(BIN)/quarry serve
 
 lock: ## Resolve requirements.lock anew (needs uv): every version that any extra of ours takes.
-	uv pip compile pyproject.toml --extra graph --extra dev --extra bench --extra files --extra mcp --extra langchain --extra llamaindex --universal --python-version 3.11 --no-header --quiet -o requirements.lock
+	uv pip compile pyproject.toml --extra graph --extra dev --extra bench --extra files --extra mcp --extra langchain --extra llamaindex --extra docs --universal --python-version 3.11 --no-header --quiet -o requirements.lock
 
 clean: ## Remove what the targets made.
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache .demo-data
