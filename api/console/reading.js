@@ -213,5 +213,5 @@ async function* fromText(file, onread) {
   const text = (await whole(file, onread)).replace(/^\uFEFF/, "");
   const heading = /^#{1,2}\s+(.+)$/m.exec(text)?.[1];
   const title = heading ?? file.name.replace(/\.[^.]+$/, "");
-  yield { line: 1, whole: true, document: { title: title.trim(), text } };
+  yield { line: 1, whole: true, document: { title: title.trim(), body: text } };
 }

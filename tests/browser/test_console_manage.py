@@ -70,7 +70,7 @@ def test_dropped_files_are_taken(reader: Reader, api: Api, fresh: str) -> None:
         }"""
     )
     page.locator(".upload").get_by_text("1 document stored").wait_for()
-    assert api.get(f"/v1/namespaces/{fresh}/documents/dropped.txt").json()["text"] == "Dropped text."
+    assert api.get(f"/v1/namespaces/{fresh}/documents/dropped.txt").json()["body"] == "Dropped text."
 
 
 def test_documents_are_paged_filtered_edited_and_deleted_with_their_children(
