@@ -3,6 +3,7 @@
 ``with engine.open("data") as quarry:`` is where to begin; see `Engine`.
 """
 
+from engine.backups import BackupReport
 from engine.embedding.protocol import Embedder
 from engine.errors import (
     ApiKeyNotFound,
@@ -45,7 +46,7 @@ from engine.errors import (
     UnknownAttribute,
     UnsupportedFormat,
 )
-from engine.facade import Engine, open
+from engine.facade import Engine, open, restore
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.hits import Hit
 from engine.model.namespace import DEFAULT_COMPANY, ApiKey, Namespace, NamespaceStats, Scope, StorageTotals
@@ -71,6 +72,7 @@ __all__ = [
     "Attribute",
     "AttributeNotFilterable",
     "AttributeType",
+    "BackupReport",
     "BudgetSettings",
     "Clarification",
     "CorruptData",
@@ -137,4 +139,5 @@ __all__ = [
     "VectorSettings",
     "open",
     "parquet_rows",
+    "restore",
 ]

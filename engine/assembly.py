@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from datetime import timedelta
@@ -13,11 +12,12 @@ from engine.agent.claude.agent import ClaudeAgent
 from engine.agent.offline.agent import OfflineAgent
 from engine.agent.searches import Searches
 from engine.agent.workers import THREADS, WAITING_THREADS, Workers
-from engine.backend.embedded.backend import EmbeddedBackend
+from engine.backend.embedded.backend import NAMESPACES_FOLDER, EmbeddedBackend
+from engine.backups import BackupReport, write_backup
 from engine.embedding.protocol import Embedder
 from engine.embedding.registry import load_embedder
 from engine.embedding.wordllama import WordLlamaMean
-from engine.errors import InvalidRequest, NamespaceNotFound, StorageError
+from engine.errors import NamespaceNotFound, StorageError
 from engine.ingest.pipeline import Ingest
 from engine.llm.claude import ClaudeModel
 from engine.llm.loop_thread import LoopThread
@@ -38,8 +38,6 @@ from engine.storage.sessions import SessionStore
 from engine.storage.upkeep import Task, Upkeep
 
 _log = logging.getLogger(__name__)
-
-NAMESPACES_FOLDER = "namespaces"
 
 
 class Core:
@@ -86,7 +84,12 @@ class Core:
             self._workers,
         )
         self._runner = LoopThread("quarry-search")
-        self._upkeep = Upkeep([Task("namespaces", 1.0, self.catalog.flush), Task("keys", 60.0, self.keyring.flush)])
+        sessions = Task("sessions", 300.0, self.sessions.purge)
+        counts, keys = Task("namespaces", 1.0, self.catalog.flush), Task("keys", 60.0, self.keyring.flush)
+        self._upkeep = Upkeep(
+            [counts, keys, sessions],
+            first=[sessions],
+        )
 
     def run(self, start: Callable[[], AsyncGenerator[Event]]) -> SearchResponse:
         """The last event's response of the stream that `start` makes, for callers without an event loop; blocks."""
@@ -183,18 +186,9 @@ class Core:
         with suppress(NamespaceNotFound):
             self.catalog.record(number, state)
 
-    def backup(self, target: Path) -> None:
-        """Copy everything that is not derived into the new folder `target`, each namespace as of one commit."""
-        if target.exists():
-            raise InvalidRequest("The backup's folder exists already.", path="path")
-        building = target.with_name(target.name + ".partial")
-        shutil.rmtree(building, ignore_errors=True)
-        (building / NAMESPACES_FOLDER).mkdir(parents=True)
-        ensure_format(building)
-        for number in sorted(self.catalog.namespace_ids()):
-            self.backend.copy_to(number, building / NAMESPACES_FOLDER / str(number))
-        self._file.copy_to(building)
-        building.rename(target)
+    def backup(self, target: Path) -> BackupReport:
+        """See `write_backup`."""
+        return write_backup(self._file, self.catalog, self.backend, target)
 
     def close(self) -> None:
         """Save what makes the next open quick, and release the directory; a second call does nothing."""

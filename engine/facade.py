@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.agent.searches import Searches
 from engine.assembly import Core, assemble
+from engine.backups import BackupReport, restore_backup
 from engine.embedding.protocol import Embedder
 from engine.errors import (
     DataDirectoryNotFound,
@@ -236,10 +237,17 @@ class Engine(Reader):
         self._check_open()
         return self._core.model_problems()
 
-    def backup(self, path: str | Path) -> None:
-        """Write a consistent copy of all companies' data into the new folder `path`; searches and writes go on."""
+    def backup(self, path: str | Path) -> BackupReport:
+        """Write a consistent copy of all companies' data into the new folder `path`; searches and writes go on.
+
+        Each namespace is as of one commit, and all of it is on disk when the call returns. `restore` makes a data
+        directory of it; `open` takes it as it is, too.
+
+        Raises:
+            InvalidRequest: `path` exists.
+        """
         self._check_open()
-        self._core.backup(Path(path))
+        return self._core.backup(Path(path))
 
     def close(self) -> None:
         """Save indexes and release the data directory; a second call does nothing."""
@@ -277,3 +285,14 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
     if not create and read_format(Path(path)) is None:
         raise DataDirectoryNotFound
     return Engine(assemble(Path(path), embedder, chosen, observer or SilentObserver()), company)
+
+
+def restore(backup: str | Path, path: str | Path, *, settings: EngineSettings | None = None) -> BackupReport:
+    """Make a data directory at `path` out of a backup, which stays as it is. Every database is opened and counted once.
+
+    Raises:
+        InvalidRequest: `backup` is no backup, or `path` holds something already.
+        CorruptData: the backup is damaged; nothing is left at `path`.
+        UnsupportedFormat: a newer version wrote it.
+    """
+    return restore_backup(Path(backup), Path(path), settings or EngineSettings())

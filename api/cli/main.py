@@ -18,7 +18,7 @@ from api.cli.mcp import mcp
 from api.cli.output import FAILED, INTERRUPTED
 from api.cli.search import retrieve, search
 from api.cli.serve import serve
-from api.cli.upkeep import backup, check, reindex
+from api.cli.upkeep import backup, check, reindex, restore
 from api.settings import wants_debugging
 
 
@@ -68,6 +68,7 @@ for command in (
     check,
     reindex,
     backup,
+    restore,
     config,
     completion,
     demo,

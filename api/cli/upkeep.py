@@ -1,4 +1,4 @@
-"""``quarry check``, ``quarry reindex`` and ``quarry backup``."""
+"""``quarry check``, ``reindex``, ``backup`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+import engine
 from api.cli.opened import existing
 from api.cli.options import company_option, data_option
 from api.cli.output import FAILED, INTERRUPTED, counted, messages, print_line, progress_bar, reports_errors
+from api.settings import from_environment
 
 
 @click.command()
@@ -63,5 +65,25 @@ def reindex(namespace: str, data: Path | None, company: str) -> None:
 def backup(folder: Path, data: Path | None) -> None:
     """Write a consistent copy of the data directory into the new FOLDER."""
     with existing(data) as quarry:
-        quarry.backup(folder)
-    print_line(f"backup written to {folder}")
+        report = quarry.backup(folder)
+    for problem in report.problems:
+        messages.print(f"copied as it is, for it cannot be opened: {problem}")
+    print_line(f"backup written to {folder}: {_contents(report)}")
+
+
+@click.command()
+@click.argument("backup", type=click.Path(path_type=Path))
+@data_option
+@reports_errors
+def restore(backup: Path, data: Path | None) -> None:
+    """Make a data directory out of BACKUP, a folder that a backup wrote; it stays as it is.
+
+    The data directory must not exist yet. Every database of the backup is opened and counted; indexes are built when
+    they are first used.
+    """
+    target = from_environment(data=data).data
+    print_line(f"restored to {target}: {_contents(engine.restore(backup, target))}")
+
+
+def _contents(report: engine.BackupReport) -> str:
+    return f"{counted(report.namespaces, 'namespace')}, {counted(report.documents, 'document')}"

@@ -14,6 +14,9 @@ from engine.model.search import SearchRequest
 MAX_EVIDENCE = 60
 """Passages of evidence kept for the next turn, best first."""
 
+MAX_STATE = 2**20
+"""Bytes of one stored session."""
+
 
 class SessionState(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a continuation needs.
@@ -43,7 +46,23 @@ _JSON_DECODER = msgspec.json.Decoder(SessionState)
 
 
 def encode_state(state: SessionState) -> bytes:
-    """The state as bytes, for the session store."""
+    """The state as bytes, for the session store; at most `MAX_STATE` where that leaves out evidence and old turns.
+
+    The worst evidence goes first, then the oldest turns: what goes is searched for again.
+    """
+    raw = _encode(state)
+    while len(raw) > MAX_STATE and (state.evidence or len(state.turns) > 1 or state.scanned):
+        if state.evidence:
+            state = msgspec.structs.replace(state, evidence=state.evidence[: len(state.evidence) // 2])
+        elif len(state.turns) > 1:
+            state = msgspec.structs.replace(state, turns=state.turns[len(state.turns) // 2 :])
+        else:
+            state = msgspec.structs.replace(state, scanned=())
+        raw = _encode(state)
+    return raw
+
+
+def _encode(state: SessionState) -> bytes:
     try:
         return msgspec.msgpack.encode(state)
     except OverflowError:

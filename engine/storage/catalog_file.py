@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from engine.errors import CorruptData
 from engine.storage.connection import Cursor, Database, connect
-from engine.storage.files import translated_os_errors
+from engine.storage.hot_copy import copy_database
 from engine.storage.manifest import Manifest
 from engine.storage.migrate import applied, migrate, shipped
 
@@ -78,12 +77,16 @@ class CatalogFile:
                 generation = _generation(cursor)
             self._manifest.record(generation)
 
-    def copy_to(self, directory: Path) -> None:
-        """Write a consistent copy of the catalog into the folder `directory`; writes wait meanwhile."""
-        with self._writing, self._database.frozen() as files, translated_os_errors():
-            for file in (*files, self._manifest.path):
-                if file.exists():
-                    shutil.copyfile(file, directory / file.name)
+    def copy_to(self, directory: Path) -> int:
+        """Write a consistent copy of the catalog into the folder `directory`; how many bytes. Writes go on."""
+        with ExitStack() as stack:
+            with self._writing:
+                log_bytes = stack.enter_context(self._database.pinned())
+                with self._database.reader() as cursor:
+                    generation = _generation(cursor)
+            size = copy_database(self._database, log_bytes, directory)
+        Manifest(directory / MANIFEST_FILE).record(generation)
+        return size
 
     def close(self) -> None:
         """Close the database; further calls do nothing."""

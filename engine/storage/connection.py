@@ -109,6 +109,7 @@ class Database:
         self._borrowed: set[Cursor] = set()
         self._broken = False
         self._log_limit = 0
+        self._pins = 0
         self._root: Cursor | None = self._open()
         self._writer: Cursor | None = None
         self._own_lock: IO[bytes] | None = None
@@ -171,11 +172,13 @@ class Database:
                 raise
 
     def checkpoint(self) -> bool:
-        """Move the WAL into the database file; False where a running read still needs what the WAL replaced.
+        """Move the WAL into the database file; False where a running read or copy still needs what the WAL replaces.
 
         Needs free disk space of about the WAL's size: a full disk here breaks the instance.
         """
         with self._writing, translated_errors(self._mark_broken):
+            if self._pins:
+                return False
             cursor = self._require_root().cursor()
             try:
                 cursor.execute("CHECKPOINT")
@@ -200,17 +203,23 @@ class Database:
                 return 0
 
     @contextmanager
-    def frozen(self) -> Generator[list[Path]]:
-        """The files of the database, to be copied: within the block they do not change; writers wait, readers go on."""
-        # For a small copy only: the WAL, where there is one, is part of what is copied.
-        self.checkpoint()
+    def pinned(self) -> Generator[int]:
+        """Keep the file as it is within the block: commits go on, in the log alone. The log's length now, in bytes.
+
+        The file and so much of its log are a consistent copy; `hot_copy` makes one.
+        """
         with self._writing:
             self._require_root()
-            try:
-                yield [file for file in (self.path, self._wal) if file.exists()]
-            finally:
-                # Whoever copied the file has closed it, and that ended DuckDB's lock on it.
-                self._own_lock = hold_file(self.path, self._own_lock)
+            self._pins += 1
+            length = self.log_bytes
+        try:
+            yield length
+        finally:
+            with self._writing:
+                self._pins -= 1
+                if self._root is not None:
+                    # Whoever copied the file has closed it, and that ended DuckDB's lock on it.
+                    self._own_lock = hold_file(self.path, self._own_lock)
 
     def reopen(self) -> None:
         """Open the file anew after a fatal error; running readers are interrupted and waited for.
@@ -238,7 +247,7 @@ class Database:
         limit = min(max(size // LOG_SHARE, LEAST_LOG), MOST_LOG)
         # A power of two, as the file changes a little with every checkpoint.
         limit = 1 << limit.bit_length() - 1
-        if free < 2 * limit:
+        if self._pins or free < 2 * limit:
             # A commit that finds no space fails by itself; a checkpoint takes the whole instance with it.
             limit = _NO_LIMIT
         if limit != self._log_limit:

@@ -15,6 +15,10 @@ PRIVATE = 0o700
 """Mode of the folders that hold data: nobody but the owner of the process reads documents."""
 
 
+COPIED_AT_ONCE = 4 * 2**20
+"""Bytes."""
+
+
 def atomic_write(path: Path, content: bytes) -> None:
     """Replace `path` so that after a crash it holds the old content or the new, and the new once this has returned.
 
@@ -64,6 +68,39 @@ def require_free_space(directory: Path, min_free_bytes: int) -> None:
         free = shutil.disk_usage(directory).free
     if free < min_free_bytes:
         raise StorageFull(f"Only {free >> 20:,} MiB of disk space are free; writes need {min_free_bytes >> 20:,} MiB.")
+
+
+def copy_file(source: Path, target: Path, length: int | None = None) -> int:
+    """Write a private copy of the first `length` bytes, on disk when it returns; None copies all. Its size.
+
+    Raises:
+        StorageFull, StorageError: the disk refused it; or the source is shorter.
+    """
+    with translated_os_errors(), source.open("rb") as held, open(target, "wb", opener=_private) as file:
+        left = os.fstat(held.fileno()).st_size if length is None else length
+        size = left
+        while left:
+            piece = held.read(min(left, COPIED_AT_ONCE))
+            if not piece:
+                raise StorageError(f"The file {source.name!r} is shorter than it was.")
+            file.write(piece)
+            left -= len(piece)
+        file.flush()
+        os.fsync(file.fileno())
+    return size
+
+
+def sync_tree(folder: Path) -> None:
+    """Make every file and folder in `folder` survive a power cut."""
+    with translated_os_errors():
+        for parent, _, names in os.walk(folder):
+            for name in names:
+                descriptor = os.open(Path(parent, name), os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+            sync_directory(Path(parent))
 
 
 def folder_bytes(folder: Path) -> int:

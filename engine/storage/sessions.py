@@ -26,7 +26,11 @@ SessionStatus = Literal["open", "running", "failed"]
 TOMBSTONE = timedelta(days=7)
 """How long an expired session still answers that it has expired."""
 
-_PURGE_EVERY_MS = 3_600_000
+MAX_SESSIONS = 10_000
+"""Sessions of one company; beyond, those that were used least recently go."""
+
+_PURGED_AT_ONCE = 100
+"""Sessions a transaction: a state has tens of kilobytes, and all of them together are more than memory may hold."""
 
 
 class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +46,7 @@ class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
 class SessionStore:
     """The sessions of all companies. Thread-safe; the only writer of its table, but for a dropped namespace.
 
-    Opening the store marks as failed what a crash left running.
+    Opening the store marks as failed what a crash left running. `purge` is for a thread that nobody waits for.
 
     Args:
         lifetime: how long a session is kept after its last use.
@@ -54,13 +58,11 @@ class SessionStore:
         self._clock = clock
         self._lock = threading.Lock()
         self._claimed: set[str] = set()
-        self._purged_ms = to_ms(clock())
         with file.read() as cursor:
             row = cursor.execute("SELECT count(*) FROM sessions WHERE status = 'running'").fetchone()
         if row is not None and row[0]:
             with file.write() as cursor:
                 cursor.execute("UPDATE sessions SET status = 'failed' WHERE status = 'running'")
-        self.purge()
 
     def add(self, company_id: int, namespace_id: int, session_id: str, state: bytes, *, failed: bool = False) -> None:
         """A session whose first turn has ended: open to the next, or failed. Its id was given to nobody before."""
@@ -70,7 +72,6 @@ class SessionStore:
                 "INSERT INTO sessions VALUES ($1, $2, $3, $4, $7, $5, $5, $6)",
                 [session_id, company_id, namespace_id, state, now, now + self._lifetime_ms, _ENDED[failed]],
             )
-        self._purge_when_due(now)
 
     def load(self, company_id: int, namespace_id: int, session_id: str) -> StoredSession:
         """The session of this company and namespace, whatever its status.
@@ -93,6 +94,8 @@ class SessionStore:
             is_running = session_id in self._claimed
         if not is_running and now >= expires_at:
             raise SessionNotFound if now >= expires_at + _TOMBSTONE_MS else SessionExpired
+        if status == "expired":
+            raise SessionExpired
         return StoredSession(
             id=session_id,
             company_id=company_id,
@@ -145,35 +148,56 @@ class SessionStore:
     def purge(self) -> int:
         """Forget sessions 7 days after they expired, and the states of those that have expired; how many are gone.
 
-        Runs at opening, and about once an hour with `create`.
+        In small transactions: turns of other sessions wait for no more than one of them.
+
+        Raises:
+            StorageError: what was done stays done; the rest can be tried again.
         """
         now = to_ms(self._clock())
+        gone = 0
+        while batch := self._ids("expires_at <= $1", [now - _TOMBSTONE_MS]):
+            gone += self._delete(batch)
+        for company_id, surplus in self._surplus():
+            for _ in range(0, surplus, _PURGED_AT_ONCE):
+                gone += self._delete(self._ids("company_id = $1", [company_id], most=surplus))
+        # Asking for the length of a state would read thousands of them at a time.
+        while batch := self._ids("expires_at <= $1 AND status <> 'expired'", [now]):
+            self._empty(batch)
+        return gone
+
+    def _ids(self, where: str, parameters: list[int], *, most: int = _PURGED_AT_ONCE) -> list[str]:
+        """Some of the sessions that nobody continues now, those used least recently first."""
         with self._lock:
-            self._purged_ms = now
             claimed = list(self._claimed)
         with self._file.read() as cursor:
-            row = cursor.execute(
-                "SELECT count(*) FROM sessions WHERE expires_at <= $1 AND octet_length(state) > 0 OR expires_at <= $2",
-                [now, now - _TOMBSTONE_MS],
-            ).fetchone()
-        if row is None or not row[0]:
-            return 0
-        with self._file.write() as cursor:
-            gone = cursor.execute(
-                "DELETE FROM sessions WHERE expires_at <= $1 AND NOT list_contains($2::VARCHAR[], id)",
-                [now - _TOMBSTONE_MS, claimed],
-            ).fetchone()
-            cursor.execute(
-                "UPDATE sessions SET state = ''::BLOB WHERE expires_at <= $1 AND NOT list_contains($2::VARCHAR[], id)",
-                [now, claimed],
-            )
-        return int(gone[0]) if gone else 0
+            rows = cursor.execute(
+                f"SELECT id FROM sessions WHERE {where} AND NOT list_contains($2::VARCHAR[], id) "  # noqa: S608
+                f"ORDER BY used_at LIMIT {min(most, _PURGED_AT_ONCE)}",
+                [*parameters, claimed],
+            ).fetchall()
+        return [session_id for (session_id,) in rows]
 
-    def _purge_when_due(self, now: int) -> None:
-        with self._lock:
-            due = now - self._purged_ms >= _PURGE_EVERY_MS
-        if due:
-            self.purge()
+    def _surplus(self) -> list[tuple[int, int]]:
+        with self._file.read() as cursor:
+            counts = cursor.execute("SELECT company_id, count(*) FROM sessions GROUP BY company_id").fetchall()
+        return [(company_id, count - MAX_SESSIONS) for company_id, count in counts if count > MAX_SESSIONS]
+
+    def _delete(self, ids: list[str]) -> int:
+        with self._file.write() as cursor:
+            cursor.execute("DELETE FROM sessions WHERE id IN (SELECT unnest($1::VARCHAR[]))", [ids])
+        return len(ids)
+
+    def _empty(self, ids: list[str]) -> None:
+        """Let go of the states. An UPDATE would copy the states of all rows beside them into memory."""
+        with self._file.write() as cursor:
+            rows = cursor.execute(
+                "SELECT id, company_id, namespace_id, created_at, used_at, expires_at FROM sessions "
+                "WHERE id IN (SELECT unnest($1::VARCHAR[]))",
+                [ids],
+            ).fetchall()
+            cursor.execute("DELETE FROM sessions WHERE id IN (SELECT unnest($1::VARCHAR[]))", [ids])
+            for row in rows:
+                cursor.execute("INSERT INTO sessions VALUES ($1, $2, $3, ''::BLOB, 'expired', $4, $5, $6)", list(row))
 
     def _start_turn(self, session: StoredSession) -> StoredSession:
         if session.status == "failed":

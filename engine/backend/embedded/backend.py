@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from engine.backend.embedded import writer
@@ -25,7 +25,7 @@ from engine.backend.embedded.legs import run_legs
 from engine.backend.embedded.opening import create_store, is_settled, open_store, read_state
 from engine.backend.embedded.paging import read_page
 from engine.backend.embedded.pool import StorePool
-from engine.backend.embedded.store import NamespaceStore
+from engine.backend.embedded.store import MANIFEST_FILE, NamespaceStore
 from engine.backend.embedded.verify import verify
 from engine.backend.protocol import (
     Capabilities,
@@ -47,8 +47,13 @@ from engine.settings import EngineSettings
 from engine.storage import documents as documents_table
 from engine.storage import passages as passages_table
 from engine.storage.attributes import matching_ids, matching_keys
-from engine.storage.files import PRIVATE, translated_os_errors
+from engine.storage.files import PRIVATE, copy_file, translated_os_errors
+from engine.storage.hot_copy import copy_database
+from engine.storage.manifest import Manifest
 from engine.vector.hnsw import LIBRARY_VERSION, WITHOUT_LIBRARY
+
+NAMESPACES_FOLDER = "namespaces"
+"""Of a data directory: holds one folder a namespace."""
 
 SAVE_AFTER_ROWS = 50_000
 """Rows added or removed since the last snapshot of the graph before maintenance writes the next one."""
@@ -321,13 +326,33 @@ class EmbeddedBackend:
         except StorageError as error:
             return [error.message], None
 
-    def copy_to(self, namespace: int, target: Path) -> None:
-        """Copy the database, as of one commit, into the new folder `target`, where indexes will be rebuilt."""
-        with self._pool.use(namespace) as store, store.write_lock, store.database.frozen() as files:
-            target.mkdir(parents=True)
-            for file in (*files, store.manifest.path):
-                if file.exists():
-                    shutil.copy2(file, target / file.name)
+    def copy_to(self, namespace: int, target: Path) -> int:
+        """Copy the database, as of one commit, into the new folder `target`, where indexes will be rebuilt. Its bytes.
+
+        Searches and writes go on.
+
+        Raises:
+            NamespaceNotFound: it was dropped.
+            CorruptData: it cannot be opened; nothing was copied.
+        """
+        with ExitStack() as stack:
+            store = stack.enter_context(self._pool.use(namespace))
+            with store.write_lock:
+                log_bytes = stack.enter_context(store.database.pinned())
+                seq = store.committed_seq
+            with translated_os_errors():
+                target.mkdir(parents=True, mode=PRIVATE)
+            size = copy_database(store.database, log_bytes, target)
+        Manifest(target / MANIFEST_FILE).record(seq)
+        return size
+
+    def copy_damaged(self, namespace: int, target: Path) -> int:
+        """Copy the files of a namespace that cannot be opened, as they are; how many bytes."""
+        folder = self._folder(namespace)
+        with translated_os_errors():
+            target.mkdir(parents=True, mode=PRIVATE, exist_ok=True)
+            files = [path for path in folder.iterdir() if path.is_file()] if folder.exists() else []
+        return sum(copy_file(path, target / path.name) for path in files)
 
     def close(self) -> None:
         self._housekeeping.stop()

@@ -201,4 +201,8 @@ def test_upkeep_finds_nothing_wrong_and_a_backup_opens(notes: Path, tmp_path: Pa
     assert quarry("check", data=notes).stdout == "1 namespace is sound\n"
     assert quarry("reindex", "notes", data=notes).stdout == "2 documents indexed anew\n"
     assert quarry("backup", str(tmp_path / "copy"), data=notes).returncode == 0
+    restored = quarry("restore", str(tmp_path / "copy"), data=tmp_path / "restored")
+    assert (restored.returncode, restored.stdout.partition(": ")[0]) == (0, f"restored to {tmp_path / 'restored'}")
+    again = quarry("restore", str(tmp_path / "copy"), data=tmp_path / "restored")
+    assert (again.returncode, len(again.stderr.splitlines())) == (1, 1)
     assert json.loads(quarry("get", "notes", "1", data=tmp_path / "copy").stdout) == NOTES[0]

@@ -13,6 +13,7 @@ import pytest
 
 from engine.errors import DataDirectoryLocked, EngineClosed, QuarryError, SearchTimeout, StorageError
 from engine.storage.connection import Database, connect, interruptible, transaction
+from engine.storage.hot_copy import copy_database
 from engine.storage.translation import translate
 
 ENDLESS = "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3"
@@ -230,49 +231,43 @@ def test_a_fatal_error_marks_the_database_broken_until_it_is_reopened(table: Dat
     assert names(table) == ["kept"]
 
 
-def test_frozen_files_are_a_whole_copy(table: Database, tmp_path: Path) -> None:
-    with table.transaction() as cursor:
-        cursor.execute("INSERT INTO t SELECT 'n' || range, range FROM range(1000)")
-    (tmp_path / "copy").mkdir()
-    with table.frozen() as files:
-        for file in files:
-            (tmp_path / "copy" / file.name).write_bytes(file.read_bytes())
-    copy = connect(tmp_path / "copy" / table.path.name, threads=1, memory_limit="256MB")
-    assert names(copy) == names(table)
+def copied(table: Database, folder: Path) -> list[str]:
+    """What a copy holds that is made while rows are written and a checkpoint is tried."""
+    folder.mkdir()
+    with table.pinned() as log_bytes:
+        expected = names(table)
+        for _ in range(3):
+            with table.transaction() as cursor:
+                cursor.execute("INSERT INTO t SELECT 'later' || uuid(), range FROM range(20000)")
+                cursor.execute("UPDATE t SET n = n + 2")
+            assert not table.checkpoint()
+        copy_database(table, log_bytes, folder)
+    assert len(names(table)) == len(expected) + 60_000
+    copy = connect(folder / table.path.name, threads=1, memory_limit="256MB")
+    found = names(copy)
     copy.close()
+    assert found == expected
+    return found
 
 
-def test_a_running_read_does_not_keep_the_files_from_being_copied(table: Database, tmp_path: Path) -> None:
+def test_a_copy_holds_what_was_committed_before_it_and_writes_go_on(table: Database, tmp_path: Path) -> None:
     with table.transaction() as cursor:
-        cursor.execute("INSERT INTO t SELECT 'n' || range, range FROM range(1000)")
-    (tmp_path / "copy").mkdir()
-    with table.snapshot() as reader:
-        before = reader.execute("SELECT count(*) FROM t").fetchone()
-        with table.transaction() as cursor:
-            cursor.execute("DELETE FROM t WHERE n % 2 = 0")
-            cursor.execute("UPDATE t SET n = n + 2")
-        assert not table.checkpoint()
-        with table.frozen() as files:
-            for file in files:
-                (tmp_path / "copy" / file.name).write_bytes(file.read_bytes())
-        assert reader.execute("SELECT count(*) FROM t").fetchone() == before
+        cursor.execute("INSERT INTO t SELECT 'n' || range, range FROM range(50000)")
+    first = copied(table, tmp_path / "first")
     assert table.checkpoint()
-    copy = connect(tmp_path / "copy" / table.path.name, threads=1, memory_limit="256MB")
-    assert names(copy) == names(table)
-    copy.close()
+    assert len(copied(table, tmp_path / "second")) == len(first) + 60_000
+    assert table.checkpoint()
 
 
-def test_a_copied_file_stays_locked_to_other_processes(table: Database) -> None:
+def test_a_copied_file_stays_locked_to_other_processes(table: Database, tmp_path: Path) -> None:
     """Closing any descriptor of a file ends the locks of the process on it, DuckDB's included."""
 
     def open_elsewhere() -> str:
         program = f"import duckdb; duckdb.connect({str(table.path)!r})"
         return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False).stderr
 
-    for _ in range(2):
-        with table.frozen() as files:
-            for file in files:
-                file.read_bytes()
+    for turn in range(2):
+        copied(table, tmp_path / f"copy{turn}")
         assert "Conflicting lock" in open_elsewhere()
     table.close()
     assert open_elsewhere() == ""

@@ -3,11 +3,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
+from random import randbytes
 
 import pytest
 
 from engine.errors import SessionBusy, SessionExpired, SessionFailed, SessionNotFound
 from engine.model.ids import new_session_id
+from engine.storage import sessions as storage_sessions
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.sessions import SessionStore
@@ -197,12 +200,39 @@ def test_a_long_turn_outlives_its_session(sessions: SessionStore, clock) -> None
     assert sessions.load(COMPANY, NAMESPACE, session_id).state == b"late"
 
 
-def test_old_sessions_go_while_new_ones_are_made(file: CatalogFile, sessions: SessionStore, clock) -> None:
-    finished(sessions)
-    clock.turn(days=9)
-    live = begun(sessions)
+def test_opening_reads_no_state_however_many_have_expired(tmp_path: Path, clock) -> None:
+    """More states than the database may hold in memory: opening waits for none, and purging needs few at once."""
+    (tmp_path / "small").mkdir()
+    file = CatalogFile.open(tmp_path / "small", memory_limit="24MB")
+    sessions = SessionStore(file, DAY, clock)
+    for number in range(900):
+        sessions.add(COMPANY, NAMESPACE, f"sess_{number}", randbytes(45_000))
+    clock.turn(days=2)
+    again = SessionStore(file, DAY, clock)
     with file.read() as cursor:
-        assert cursor.execute("SELECT id FROM sessions").fetchall() == [(live,)]
+        left = "SELECT count(*) FROM sessions WHERE status = 'open'"
+        assert cursor.execute(left).fetchone() == (900,)
+        assert again.purge() == 0
+        assert cursor.execute(left).fetchone() == (0,)
+    with pytest.raises(SessionExpired):
+        again.load(COMPANY, NAMESPACE, "sess_7")
+    clock.turn(days=8)
+    assert again.purge() == 900
+    file.close()
+
+
+def test_a_company_keeps_the_sessions_that_it_used_last(
+    sessions: SessionStore, clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage_sessions, "MAX_SESSIONS", 3)
+    made = []
+    for _ in range(5):
+        made.append(finished(sessions))
+        clock.turn(seconds=1)
+    sessions.save(made[0], b"used again")
+    assert sessions.purge() == 2
+    for kept in (made[0], *made[3:]):
+        assert sessions.load(COMPANY, NAMESPACE, kept).status == "open"
 
 
 def test_a_dropped_namespace_takes_its_sessions_along(file: CatalogFile, clock) -> None:
