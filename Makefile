@@ -24,7 +24,7 @@ $(READY): pyproject.toml requirements.lock
 
 $(DEV): $(READY)
 	@echo "Installing what tests and checks need"
-	@$(INSTALL) -e '.[dev,bench,files,mcp,langchain,llamaindex,docs]'
+	@$(INSTALL) -e '.[dev,bench,files,mcp,langchain,llamaindex,openai,docs]'
 	@touch $(DEV)
 
 demo: $(READY) ## Index the documentation of this Python's standard library and ask it questions.
@@ -67,7 +67,7 @@ serve: $(READY) ## Serve /v1 on localhost:8000.
 	$(BIN)/quarry serve
 
 lock: ## Resolve requirements.lock anew (needs uv): every version that any extra of ours takes.
-	uv pip compile pyproject.toml --extra graph --extra dev --extra bench --extra files --extra mcp --extra langchain --extra llamaindex --extra docs --universal --python-version 3.11 --no-header --quiet -o requirements.lock
+	uv pip compile pyproject.toml --extra graph --extra dev --extra bench --extra files --extra mcp --extra langchain --extra llamaindex --extra openai --extra docs --universal --python-version 3.11 --no-header --quiet -o requirements.lock
 
 clean: ## Remove what the targets made.
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache .demo-data

@@ -30,6 +30,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 8000
     api_key: str | None = None
     embedder: str = "wordllama"
+    embedder_url: str | None = None
+    embedder_key: str | None = None
     agent: Literal["auto", "offline", "claude"] = "auto"
     model: str = ModelSettings().model
     fast_model: str = ModelSettings().fast_model
@@ -60,6 +62,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return EngineSettings(
             agent=self.agent,
             session_hours=self.session_hours,
+            embedder_url=self.embedder_url,
+            embedder_key=self.embedder_key,
             storage=StorageSettings(memory_limit=self.memory_limit),
             budget=BudgetSettings(soft_seconds=self.soft_seconds, hard_seconds=self.hard_seconds),
             llm=ModelSettings(
@@ -161,6 +165,12 @@ def _memory(raw: str) -> str:
     return raw
 
 
+def _address(raw: str) -> str:
+    if not raw.startswith(("http://", "https://")):
+        raise ValueError("an address such as http://127.0.0.1:11434/v1")
+    return raw.rstrip("/")
+
+
 def _origins(raw: str) -> tuple[str, ...]:
     origins = tuple(part.strip().rstrip("/") for part in raw.split(",") if part.strip())
     if any(origin != "*" and not origin.startswith(("http://", "https://")) for origin in origins):
@@ -181,7 +191,19 @@ SETTINGS: tuple[Setting, ...] = (
         "An admin key of company `default` for as long as the server runs; at least 8 characters.",
         secret=True,
     ),
-    Setting("QUARRY_EMBEDDER", "embedder", _text, "`wordllama` or `sentence-transformers:NAME`."),
+    Setting(
+        "QUARRY_EMBEDDER",
+        "embedder",
+        _text,
+        "`wordllama`, `sentence-transformers:NAME`, `fastembed:NAME` or `openai:NAME`.",
+    ),
+    Setting(
+        "QUARRY_EMBEDDER_URL",
+        "embedder_url",
+        _address,
+        "Where `openai:NAME` is served, up to and with `/v1`; OpenAI's address by default.",
+    ),
+    Setting("QUARRY_EMBEDDER_KEY", "embedder_key", _text, "Key of that server.", secret=True),
     Setting(
         "QUARRY_AGENT",
         "agent",

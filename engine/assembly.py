@@ -213,7 +213,7 @@ class Core:
 
 def assemble(directory: Path, embedder: str | Embedder, settings: EngineSettings, observer: Observer) -> Core:
     """Open a data directory, making it when it does not exist; see `engine.open` for the errors."""
-    chosen = load_embedder(embedder)
+    chosen = load_embedder(embedder, url=settings.embedder_url, key=settings.embedder_key)
     lock = DirectoryLock.acquire(directory)
     try:
         ensure_format(directory)

@@ -268,7 +268,8 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
 
     Args:
         path: owned by one process at a time.
-        embedder: ``wordllama``, ``sentence-transformers:NAME``, or any object with the `Embedder` protocol.
+        embedder: ``wordllama``, ``sentence-transformers:NAME``, ``fastembed:NAME``, ``openai:NAME``, or any object with
+            the `Embedder` protocol.
         company: whose namespaces the engine sees.
         settings: all tunable numbers; `overrides` replace single fields of it, such as ``agent="offline"``.
         observer: receives stage timings and counts.

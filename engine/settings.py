@@ -99,10 +99,14 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         session_hours: how long a search session lives after its last use.
+        embedder_url: where an embedder ``openai:NAME`` is served, up to and with ``/v1``; None for OpenAI's address.
+        embedder_key: what that server asks for; None for nothing.
     """
 
     agent: AgentChoice = "auto"
     session_hours: float = 24.0
+    embedder_url: str | None = None
+    embedder_key: str | None = None
     passages: PassageSettings = PassageSettings()
     vectors: VectorSettings = VectorSettings()
     storage: StorageSettings = StorageSettings()

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 from engine.embedding.cached import CachedEmbedder
 from engine.embedding.checked import CheckedEmbedder
+from engine.embedding.fastembed import FastEmbedEmbedder
+from engine.embedding.openai import OpenAIEmbedder
 from engine.embedding.protocol import Embedder
 from engine.embedding.sentence_transformers import SentenceTransformersEmbedder
 from engine.embedding.wordllama import WordLlamaEmbedder, WordLlamaMean
@@ -14,15 +16,21 @@ from engine.errors import InvalidRequest
 DEFAULT = "wordllama"
 
 _BUILT_IN: Mapping[str, Callable[[], Embedder]] = {DEFAULT: WordLlamaEmbedder, "wordllama-mean": WordLlamaMean}
-_FAMILIES: Mapping[str, Callable[[str], Embedder]] = {"sentence-transformers": SentenceTransformersEmbedder}
+_FAMILIES: Mapping[str, Callable[[str], Embedder]] = {
+    "sentence-transformers": SentenceTransformersEmbedder,
+    "fastembed": FastEmbedEmbedder,
+}
+_REMOTE = "openai"
 
 
-def load_embedder(spec: str | Embedder = DEFAULT) -> Embedder:
+def load_embedder(spec: str | Embedder = DEFAULT, *, url: str | None = None, key: str | None = None) -> Embedder:
     """The embedder that `spec` names, or `spec` itself behind `CheckedEmbedder`, its queries remembered.
 
     Args:
-        spec: ``wordllama`` (the default), ``wordllama-mean``, ``sentence-transformers:NAME``, or any object with the
-            `Embedder` protocol.
+        spec: ``wordllama`` (the default), ``wordllama-mean``, ``sentence-transformers:NAME``, ``fastembed:NAME``,
+            ``openai:NAME``, or any object with the `Embedder` protocol.
+        url: where ``openai:NAME`` is served; None for OpenAI's own address.
+        key: what that server asks for.
 
     Raises:
         InvalidRequest: no such embedder, or an object that does not follow the protocol.
@@ -36,7 +44,9 @@ def load_embedder(spec: str | Embedder = DEFAULT) -> Embedder:
     family, colon, model = spec.partition(":")
     if colon and model.strip() and family in _FAMILIES:
         return _foreign(_FAMILIES[family](model.strip()))
-    known = ", ".join([*_BUILT_IN, *(f"{family}:NAME" for family in _FAMILIES)])
+    if colon and model.strip() and family == _REMOTE:
+        return _foreign(OpenAIEmbedder(model.strip(), url=url, key=key))
+    known = ", ".join([*_BUILT_IN, *(f"{family}:NAME" for family in (*_FAMILIES, _REMOTE))])
     raise InvalidRequest(f"Unknown embedder {spec!r}; there are {known}.", path="embedder")
 
 

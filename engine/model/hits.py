@@ -9,6 +9,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from engine.model.notebook import hit_html, hit_markdown
+
 Labels: TypeAlias = npt.NDArray[np.int64]
 """Passage labels: 64-bit, never negative, never reused within a namespace."""
 Scores: TypeAlias = npt.NDArray[np.float32]
@@ -81,3 +83,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     lexical_score: float = 0.0
     vector_score: float = 0.0
+
+    def _repr_html_(self) -> str:
+        return hit_html(self)
+
+    def _repr_markdown_(self) -> str:
+        return hit_markdown(self)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from engine.errors import InvalidRequest
+from engine.model.notebook import response_html, response_markdown
 
 Mode = Literal["hybrid", "lexical", "vector", "planned"]
 Status = Literal["completed", "failed", "clarification_needed"]
@@ -98,3 +99,9 @@ class SearchResponse(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[Result, ...] = ()
     clarification_needed: Clarification | None = None
     error: Failure | None = None
+
+    def _repr_html_(self) -> str:
+        return response_html(self)
+
+    def _repr_markdown_(self) -> str:
+        return response_markdown(self)

@@ -69,6 +69,8 @@ def test_modules_stay_small_and_say_what_they_own(source: Path) -> None:
         ("tokenizers", "engine/embedding/"),
         ("safetensors", "engine/embedding/"),
         ("litestar", "api/"),
+        ("openai", "engine/embedding/openai"),
+        ("fastembed", "engine/embedding/fastembed"),
         ("mcp", "api/integrations/mcp_server"),
         ("langchain_core", "api/integrations/langchain"),
         ("llama_index", "api/integrations/llama_index"),
