@@ -32,7 +32,7 @@ SEEDS = 3
 """Documents whose names are followed: the best, and as many that the question itself names."""
 LOOKED_UP = 24
 """Passages that a lookup of titles gives."""
-LINKS = 6
+LINKS = 8
 """Documents that are added at most; more would push out what the question itself brought up."""
 NAMESAKES = 3
 """Documents that may share a name; one that more of them share, such as a publisher's, names none of them."""
@@ -76,7 +76,7 @@ def with_links(question: str, ranked: Ranked, titled: Titled, k: int) -> Ranked:
 
 
 def links(question: str, ranked: Ranked, titled: Titled) -> list[Link]:
-    """What the best passages of `ranked`, and `question`, name: at most `LINKS` documents, strongest first."""
+    """What `question`, and the best passages of `ranked`, name: at most `LINKS` documents, strongest first."""
     shares = shares_of(ranked)
     seeds = _first_of_documents(ranked.passages)[:SEEDS]
     if not seeds or not shares:
@@ -88,10 +88,8 @@ def links(question: str, ranked: Ranked, titled: Titled) -> list[Link]:
     found: dict[str, Link] = {}
     asked = [link for link in named.in_question(question) if link.strength > 0]
     for link in asked:
-        held = shares.get(link.passage.document_id, 0.0)
-        if held < NAMED:
-            shares[link.passage.document_id] = NAMED
-            _keep(found, link)
+        shares[link.passage.document_id] = max(NAMED, shares.get(link.passage.document_id, 0.0))
+        _keep(found, link)
     for seed in seeds:
         for link in named.in_passage(question, seed, shares[seed.document_id]):
             _keep(found, link)
@@ -102,11 +100,7 @@ def links(question: str, ranked: Ranked, titled: Titled) -> list[Link]:
         for seed in more:
             for link in others.in_passage(question, seed, shares[seed.document_id]):
                 _keep(found, link)
-    best = next(iter(shares))
-    return sorted(
-        (link for document, link in found.items() if document != best),
-        key=lambda link: (-link.strength, link.passage.label),
-    )[:LINKS]
+    return sorted(found.values(), key=lambda link: (-link.strength, link.passage.label))[:LINKS]
 
 
 def followed(question: str, found: Sequence[Link]) -> list[str]:
@@ -126,6 +120,20 @@ def followed(question: str, found: Sequence[Link]) -> list[str]:
             words = [word for word in _WORD.findall(question) if told & set(_terms(word, spoken).split(_MARK))]
             asked[link.through.label] = " ".join([link.name, *dict.fromkeys(words)])
     return list(asked.values())[:FOLLOWED_PARTS]
+
+
+def together(found: Sequence[Link]) -> list[tuple[str, ...]]:
+    """Ids of documents that are joined: each related one with that which names it, and all that the question names."""
+    named = [link.passage.document_id for link in found if link.through is None]
+    beside = {
+        link.through.document_id: link.passage.document_id
+        for link in reversed(found)
+        if link.through is not None and link.related
+    }
+    groups: list[tuple[str, ...]] = list(beside.items())
+    if len(named) > 1:
+        groups.append((*named, *(beside[document] for document in named if document in beside)))
+    return groups
 
 
 def spread(ranked: Ranked, found: Sequence[Link], k: int) -> Ranked:

@@ -20,7 +20,7 @@ from engine.agent.budget import Budget
 from engine.agent.evidence.coverage import Coverage
 from engine.agent.evidence.select import select
 from engine.agent.gathering import Gathered, Gathering, distinct
-from engine.agent.hops import Link, followed, links, spread
+from engine.agent.hops import Link, followed, links, spread, together
 from engine.agent.ports import Retrieval
 from engine.agent.steps import (
     ClarificationDraft,
@@ -133,7 +133,9 @@ class Turn:
             found = await self._retrieve(state, fresh)
             if number == 0 and found:
                 state.links = found
-                plan = msgspec.structs.replace(plan, followed=tuple(followed(fresh[0].text, found)))
+                plan = msgspec.structs.replace(
+                    plan, followed=tuple(followed(fresh[0].text, found)), together=tuple(together(found))
+                )
             if number == 0 and state.may_ask and (asked := await self._clarify(state, plan)) is not None:
                 yield StatusEvent("Asking back, because the documents read the question in different ways")
                 state.result = TurnResult(clarification=asked, evidence=tuple(state.evidence.values()))

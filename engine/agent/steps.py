@@ -61,12 +61,14 @@ class Plan(msgspec.Struct, frozen=True):
     Attributes:
         followed: what is asked of documents that the best passages name; see `engine.agent.hops`. Not of the planner:
             known once passages were brought up.
+        together: ids of documents that are joined by a name, or by the question, and answer together; likewise.
     """
 
     sub_questions: tuple[SubQuestion, ...]
     queries: tuple[PlannedQuery, ...]
     shape: AnswerShape = "fact"
     followed: tuple[str, ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
 
 
 class Turn(msgspec.Struct, frozen=True):

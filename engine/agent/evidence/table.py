@@ -6,7 +6,7 @@ long common beginning, or a compound that holds it whole), and at most `MOST` wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -72,6 +72,19 @@ class Table:
         out = np.maximum(self.header, self.attributes)
         np.maximum.at(out, self.of, self.own)
         return out
+
+    def joined(self, documents: Collection[str]) -> Credits:
+        """What documents hold together: by the best passage of each, and by its best sentence, ``(2, terms)``."""
+        rows = np.zeros((2, len(self.asked.terms)), np.float32)
+        places = [n for n, passage in enumerate(self.passages) if passage.document_id in documents]
+        for document in {self.passages[n].document_id for n in places}:
+            own = [n for n in places if self.passages[n].document_id == document]
+            rows[0] = np.maximum(rows[0], self.wholes[max(own, key=lambda n: float(self.wholes[n] @ self.weights))])
+            read = [self.sentences[self.rows(n)] for n in own]
+            sentences = np.concatenate(read) if read else rows[:0]
+            if len(sentences):
+                rows[1] = np.maximum(rows[1], sentences[int((sentences @ self.weights).argmax())])
+        return rows
 
     def sentence(self, row: int) -> str:
         """The text of a sentence."""

@@ -105,7 +105,7 @@ class OfflineJudge:
     def judged(self, question: Question, plan: Plan, evidence: Sequence[Evidence]) -> Judgement:
         """As `judge`; it never asks for more queries, since rules would look for nothing that the plan did not."""
         table = self.table(question, evidence)
-        if self.margin(question, table) < ANSWERABLE:
+        if self.margin(question, table, plan.together) < ANSWERABLE:
             return Judgement(sufficient=True, answerable=False)
         missing = (*_absent(question, table), *_uncovered(question, plan, table))
         return Judgement(sufficient=not missing, missing=missing)
@@ -115,27 +115,34 @@ class OfflineJudge:
         read = [e.passage for e in sorted(evidence, key=lambda e: -e.passage.score)]
         return Table(question.terms, [p.passage for p in read], [p.attributes for p in read], self._likeness)
 
-    def margin(self, question: Question, table: Table) -> float:
+    def margin(self, question: Question, table: Table, together: Sequence[Sequence[str]] = ()) -> float:
         """Log-odds that the evidence answers; minus infinity where an identifier that it asks for stands nowhere."""
         found = table.wholes.max(axis=0, initial=0.0)
         if not len(table.of) or any(
             term.is_whole and held < 1 for term, held in zip(table.asked.terms, found, strict=True)
         ):
             return float("-inf")
-        return log_odds(self.values(question, table))
+        return log_odds(self.values(question, table, together))
 
-    def values(self, question: Question, table: Table) -> Values:
-        """What the decision is made of; the table has a sentence."""
+    def values(self, question: Question, table: Table, together: Sequence[Sequence[str]] = ()) -> Values:
+        """What the decision is made of; the table has a sentence.
+
+        Args:
+            together: documents that count as one passage, and their best sentences as one sentence.
+        """
         asked, total = table.asked, max(table.asked.total, 1e-9)
         named = np.asarray([term.is_named for term in asked.terms])
         found = table.wholes.max(axis=0) * table.weights
         sentences = table.sentences @ table.weights
         best = table.sentence(int(sentences.argmax()))
+        joined = np.asarray([table.joined(documents) for documents in together]).reshape(-1, 2, len(asked.terms))
+        wholes = np.concatenate([table.wholes, joined[:, 0]])
+        read = np.concatenate([table.sentences, joined[:, 1]])
         return Values(
-            passage=float((table.wholes @ table.weights).max()) / total,
-            sentence=float(sentences.max()) / total,
-            passage_nats=float((table.wholes @ table.nats).max()),
-            sentence_nats=float((table.sentences @ table.nats).max()),
+            passage=float((wholes @ table.weights).max()) / total,
+            sentence=float((read @ table.weights).max()) / total,
+            passage_nats=float((wholes @ table.nats).max()),
+            sentence_nats=float((read @ table.nats).max()),
             names=float(found[named].sum() / table.weights[named].sum()) if named.any() else 1.0,
             kind=shows(wanted(question.text, asked.code), best, asked.code),
             similarity=self._similarity(question, table),

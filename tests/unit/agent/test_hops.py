@@ -10,7 +10,7 @@ import pytest
 import engine
 from benchmarks.encyclopaedia import Encyclopaedia
 from engine import Engine
-from engine.agent.hops import Link, followed, spread
+from engine.agent.hops import Link, followed, spread, together
 from engine.model.document import Passage
 from engine.retrieval.query import Ranked
 
@@ -127,6 +127,17 @@ def test_what_is_asked_of_a_described_document_is_asked_of_it_by_name() -> None:
     assert followed(question, [related, Link(bo, "Bo Marsh", film, 0.9)]) == ["Ada Quill born"]
     assert followed(question, [Link(bo, "Bo Marsh", film, 0.9)]) == []
     assert followed("Which film did Ada Quill direct?", [related]) == []
+
+
+def test_documents_that_a_name_joins_answer_together(quarry: Engine) -> None:
+    # No single page holds both, and each of them by itself is half of what is asked.
+    response = quarry.search("films", objective="Did Ada Quill paint and Bo Marsh keep bees?", context="A quiz.")
+    assert {result.id for result in response.results} >= {"ada", "bo"}
+    film, ada, bo = passage(1), passage(2), passage(3)
+    named = [Link(film, "X", None, 0.99), Link(bo, "Bo Marsh", None, 0.99)]
+    through = Link(ada, "Ada Quill", film, 0.95, related=True)
+    assert together([*named, through]) == [("d1", "d2"), ("d1", "d3", "d2")]
+    assert together([Link(ada, "Ada Quill", film, 0.9)]) == []
 
 
 def test_what_is_linked_takes_the_place_of_its_strength_and_the_best_stays() -> None:

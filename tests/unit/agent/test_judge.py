@@ -62,6 +62,15 @@ def test_a_sentence_is_covered_less_than_its_passage() -> None:
     assert held.sentence < held.passage == pytest.approx(1.0)
 
 
+def test_passages_that_a_name_joins_are_covered_together() -> None:
+    asked, offline = question("Humber Bridge opened roses sun"), OfflineJudge()
+    table = offline.table(asked, [evidence(passage(1, BRIDGE)), evidence(passage(2, GARDEN))])
+    ids = [p.document_id for p in table.passages]
+    apart, joined = offline.values(asked, table), offline.values(asked, table, [ids])
+    assert apart.passage < joined.passage == pytest.approx(1.0)
+    assert apart.sentence_nats < joined.sentence_nats
+
+
 def test_attributes_and_title_count_as_text() -> None:
     shown = passage(1, GARDEN, header="Gardening in Kent", attributes={"author": "Ada Byron"})
     assert values("roses Kent Byron", shown).passage == pytest.approx(1.0)
