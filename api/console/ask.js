@@ -26,6 +26,14 @@ function given(query) {
   return { namespace: query.get("ns"), objective: query.get("q") ?? "", context: query.get("c") ?? "", filters };
 }
 
+let running = null;
+
+/** End what still runs when the reader goes to another page. */
+export function leaveAsk() {
+  running?.stop();
+  running = null;
+}
+
 export async function askPage(main, query) {
   replace(main, h("div", { class: "start" }, h("h1", { tabindex: "-1" }, T.askTitle), h("p", { class: "hint" }, T.loading)));
   let spaces;
@@ -219,7 +227,7 @@ function conversation(main, space, question) {
   );
 
   function again(event) {
-    current?.stop();
+    leaveAsk();
     // The address may be this very one; then the browser reports no change of it.
     if (location.hash === "#/ask" || location.hash === "") {
       event.preventDefault();
@@ -239,6 +247,7 @@ function conversation(main, space, question) {
       reply: follow,
     });
     current = made;
+    running = made;
     thread.append(made.element);
     send.hidden = true;
     stop.hidden = false;

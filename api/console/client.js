@@ -1,5 +1,6 @@
 // Speaks `/v1`: JSON requests, and searches as streams of server-sent events.
 
+import { parseExact } from "./exact.js";
 import * as session from "./session.js";
 import { T } from "./texts.js";
 
@@ -47,7 +48,7 @@ async function refusal(answer) {
   }
 }
 
-const json = async (...request) => (await send(...request)).json();
+const json = async (...request) => parseExact(await (await send(...request)).text());
 
 /** Whether `key` is one: what it may do, else a thrown `Refused`. */
 export const about = (key) => json("GET", at("server"), { key });

@@ -2,6 +2,7 @@
 
 import * as client from "./client.js";
 import { announce, append, button, errorNote, h, openDialog, replace, toast, uniqueId } from "./dom.js";
+import { parseExact } from "./exact.js";
 import { plain, titleOf } from "./format.js";
 import { marked } from "./highlight.js";
 import { T } from "./texts.js";
@@ -76,7 +77,7 @@ export function openDocument({ namespace, id, excerpts = [], sought = null, canW
         replace(problem);
         let changed;
         try {
-          changed = JSON.parse(text.value);
+          changed = parseExact(text.value);
         } catch (error) {
           replace(problem, errorNote({ message: T.notJson(error.message) }));
           return;

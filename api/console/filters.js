@@ -1,6 +1,8 @@
 // Builds a filter from a namespace's schema: one row a condition, or the filter language as JSON.
 
 import { append, button, h, replace, select } from "./dom.js";
+import { parseExact } from "./exact.js";
+import { plain } from "./format.js";
 import { valuePicker } from "./picker.js";
 import { T } from "./texts.js";
 
@@ -21,9 +23,9 @@ export function operatorsOf(type) {
 
 /** A text as a value of `type`, or undefined when it is none. */
 export function typed(type, raw) {
-  const text = String(raw).trim();
+  const text = plain(raw).trim();
   const base = type.replace("[]", "");
-  if (base === "int" || base === "uint") return /^-?\d+$/.test(text) ? Number(text) : undefined;
+  if (base === "int" || base === "uint") return /^-?(0|[1-9]\d*)$/.test(text) ? parseExact(text) : undefined;
   if (base === "float") return text !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined;
   if (base === "bool") return text === "true" ? true : text === "false" ? false : undefined;
   return text === "" ? undefined : text;
@@ -153,7 +155,7 @@ export function filterBuilder({ namespace, schema, initial = null, onchange = ()
 
   function value() {
     if (!asJson) return filterOf(rows, schema);
-    return jsonElement.value.trim() ? JSON.parse(jsonElement.value) : null;
+    return jsonElement.value.trim() ? parseExact(jsonElement.value) : null;
   }
 
   show();

@@ -1,5 +1,7 @@
 // Numbers, dates and documents as people read them.
 
+import { isRaw } from "./exact.js";
+
 const whole = new Intl.NumberFormat("en");
 const precise = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const day = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
@@ -58,8 +60,8 @@ export function facts(attributes, schema = {}) {
   const title = titleOf(attributes, "");
   const found = [];
   for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (shown.has(name) || value === null || typeof value === "object" && !Array.isArray(value)) continue;
-    const text = Array.isArray(value) ? value.filter((one) => typeof one !== "object").join(", ") : String(value);
+    if (shown.has(name) || value === null || (typeof value === "object" && !Array.isArray(value) && !isRaw(value))) continue;
+    const text = plain(value);
     if (!text || text === title || text.length > LONG) continue;
     found.push([name, text]);
   }
@@ -70,6 +72,7 @@ export function facts(attributes, schema = {}) {
 export function plain(value) {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
-  if (Array.isArray(value) && value.every((one) => typeof one !== "object")) return value.join(", ");
+  if (isRaw(value)) return value.rawJSON;
+  if (Array.isArray(value) && value.every((one) => typeof one !== "object" || isRaw(one))) return value.map(plain).join(", ");
   return typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
 }

@@ -1,6 +1,6 @@
 // Begins the page: asks for a key, then shows what the address names. The address's part behind `#` is the route.
 
-import { askPage } from "./ask.js";
+import { askPage, leaveAsk } from "./ask.js";
 import * as client from "./client.js";
 import { announce, button, errorNote, field, h, openDialog, replace } from "./dom.js";
 import { managePage } from "./manage.js";
@@ -18,7 +18,8 @@ function route() {
   return { page: page || "ask", part, query: new URLSearchParams(search ?? "") };
 }
 
-async function show({ focus = true } = {}) {
+async function show() {
+  leaveAsk();
   for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   if (!server()) {
     signIn();
@@ -33,11 +34,14 @@ async function show({ focus = true } = {}) {
     else link.removeAttribute("aria-current");
   }
   main.className = isManage ? "managing" : "asking";
+  // A page of its own: one that is late to load fills an element that is no longer shown.
+  const place = h("div", { class: "place" });
+  replace(main, place);
   if (isManage) {
-    await managePage(main, part, query);
-    if (focus) main.querySelector("h1")?.focus({ preventScroll: true });
+    await managePage(place, part, query);
+    place.querySelector("h1")?.focus({ preventScroll: true });
   } else {
-    await askPage(main, query);
+    await askPage(place, query);
   }
   scrollTo(0, 0);
   announce(document.title);

@@ -55,10 +55,16 @@ export async function namespacesPage(panel) {
 
   function row(space, measured) {
     const to = (page) => `#/${page}?ns=${encodeURIComponent(space.name)}`;
+    const isBroken = sizes.unavailable?.includes(space.name);
     return h(
       "tr",
       {},
-      h("th", { scope: "row" }, h("a", { href: to("manage/documents") }, space.name)),
+      h(
+        "th",
+        { scope: "row" },
+        h("a", { href: to("manage/documents") }, space.name),
+        isBroken && h("span", { class: "tag" }, T.unavailable),
+      ),
       h("td", { class: "number" }, measured ? number(measured.document_count) : "–"),
       h("td", { class: "number" }, measured ? number(measured.passage_count) : "–"),
       h("td", { class: "number" }, measured ? bytes(measured.storage_bytes) : "–"),

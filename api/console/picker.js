@@ -2,7 +2,7 @@
 
 import * as client from "./client.js";
 import { h, replace, uniqueId } from "./dom.js";
-import { number } from "./format.js";
+import { number, plain } from "./format.js";
 import { T } from "./texts.js";
 
 const PAUSE = 120;
@@ -47,7 +47,7 @@ export function valuePicker({ namespace, attribute, label, chosen, multiple, onc
           {
             type: "button",
             class: "token",
-            "aria-label": T.removeValue(value),
+            "aria-label": T.removeValue(plain(value)),
             onclick: () => {
               held = held.filter((other) => other !== value);
               showTokens();
@@ -55,7 +55,7 @@ export function valuePicker({ namespace, attribute, label, chosen, multiple, onc
               input.focus();
             },
           },
-          h("bdi", {}, String(value)),
+          h("bdi", {}, plain(value)),
           " ×",
         ),
       ),
@@ -75,7 +75,7 @@ export function valuePicker({ namespace, attribute, label, chosen, multiple, onc
       input.value = "";
       showTokens();
     } else {
-      input.value = String(value);
+      input.value = plain(value);
     }
     close();
     tell();
@@ -115,7 +115,7 @@ export function valuePicker({ namespace, attribute, label, chosen, multiple, onc
               choose(value);
             },
           },
-          h("bdi", {}, String(value)),
+          h("bdi", {}, plain(value)),
           h("span", { class: "count" }, number(count)),
         ),
       );

@@ -1,6 +1,7 @@
 // Files to documents, in the browser: JSON, JSON lines, CSV, TSV, Markdown and text.
 // A reader is an async generator of `{line, document}`, or `{line, problem}` for what cannot be one.
 
+import { parseExact } from "./exact.js";
 import { T } from "./texts.js";
 
 const MAX_ID = 64;
@@ -93,7 +94,7 @@ async function* fromJson(file, onread) {
   const text = await whole(file, onread);
   let found;
   try {
-    found = JSON.parse(text);
+    found = parseExact(text);
   } catch (error) {
     throw new Error(T.notJson(error.message));
   }
@@ -107,7 +108,7 @@ async function* fromLines(file, onread) {
     line += 1;
     if (!text.trim()) continue;
     try {
-      yield { line, document: JSON.parse(text) };
+      yield { line, document: parseExact(text) };
     } catch (error) {
       yield { line, problem: T.notJson(error.message) };
     }
@@ -202,7 +203,7 @@ function rowDocument(names, cells, schema) {
 }
 
 function cellValue(text, type) {
-  if ((type === "int" || type === "uint") && /^-?\d+$/.test(text)) return Number(text);
+  if ((type === "int" || type === "uint") && /^-?(0|[1-9]\d*)$/.test(text)) return parseExact(text);
   if (type === "float" && Number.isFinite(Number(text))) return Number(text);
   if (type === "bool" && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
   if (type?.startsWith("[]")) return text.split(/\s*[;|]\s*/).map((part) => cellValue(part, type.slice(2)));

@@ -10,14 +10,14 @@ export async function serverPage(panel) {
   const { limits, key } = about;
   const none = (value, shown) => (value === 0 ? T.noLimit : shown);
   const state = (ok) => h("span", { class: ok ? "state good" : "state bad" }, ok ? T.well : T.unwell);
-  const notes = Object.entries(ready.body ?? {}).filter(([name, value]) => name !== "status" && typeof value !== "object");
+  const notices = ready.body?.notices ?? [];
   replace(
     panel,
     h("h1", { tabindex: "-1" }, T.serverTitle),
     group(T.health, [
       [T.process, state(live.ok)],
       [T.storage, state(ready.ok)],
-      ...notes.map(([name, value]) => [name, String(value)]),
+      ...notices.map((notice) => [T.notice, notice]),
       [T.version, about.version],
     ]),
     group(T.answers, [

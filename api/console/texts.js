@@ -160,6 +160,7 @@ export const T = {
   dropTitle: "Drop the namespace?",
   dropWhat: (name) => `“${name}” will be gone for good, with all its documents.`,
   typeName: "Type its name to confirm",
+  unavailable: "cannot be opened",
   dropped: (name) => `${name} is gone.`,
 
   documentsTitle: "Documents",
@@ -229,6 +230,7 @@ export const T = {
   storage: "Storage",
   well: "well",
   unwell: "not well",
+  notice: "To know",
   version: "Version",
   answers: "Answers",
   agent: "Written by",

@@ -7,6 +7,8 @@ import { openDocument } from "./drawer.js";
 import { dated, facts, seconds, titleOf } from "./format.js";
 import { T } from "./texts.js";
 
+const MOST_DETAILS = 6;
+
 /**
  * A turn. `run()` searches and resolves with the response, or with null where there was none.
  *
@@ -153,7 +155,8 @@ export function makeTurn({ question, ask, schema, link, reply }) {
     // Findings may begin with the title, which stands above already.
     const said = result.finding.startsWith(`${title}: `) ? result.finding.slice(title.length + 2) : result.finding;
     const open = () => openDocument({ namespace: ask.namespace, id, excerpts, sought: said, schema });
-    const details = facts(attributes, schema).slice(0, 6);
+    // What an excerpt shows is not said again.
+    const details = facts(attributes, schema).filter(([, value]) => !excerpts.some((excerpt) => value.includes(excerpt)));
     return h(
       "li",
       { id: cardId(index), class: "card", tabindex: "-1" },
@@ -165,9 +168,9 @@ export function makeTurn({ question, ask, schema, link, reply }) {
         date && h("time", { class: "hint", datetime: String(attributes[date[0]]) }, date[1]),
       ),
       !excerpts.some((excerpt) => excerpt.includes(said)) && h("p", { class: "finding", dir: "auto" }, said),
-      excerpts.map((excerpt) => h("blockquote", { dir: "auto" }, emphasised(excerpt, said))),
+      excerpts.filter((excerpt) => excerpt !== title).map((excerpt) => h("blockquote", { dir: "auto" }, emphasised(excerpt, said))),
       details.length > 0 &&
-        h("dl", { class: "chips" }, details.map(([name, value]) => h("div", {}, h("dt", {}, h("bdi", {}, name)), h("dd", { dir: "auto" }, value)))),
+        h("dl", { class: "chips" }, details.slice(0, MOST_DETAILS).map(([name, value]) => h("div", {}, h("dt", {}, h("bdi", {}, name)), h("dd", { dir: "auto" }, value)))),
       button(T.openDocument, open, { mark: "document", kind: "plain", "aria-label": T.openDocumentOf(title) }),
     );
   }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.serving import ROOT_KEY, Api, ProcessServer, ThreadServer
+from tests.api.serving import ROOT_KEY, Api, ProcessServer, ThreadServer, wait_until
 from tests.api.slow_model import SlowModel
 
 HERE = Path(__file__).parent
@@ -100,9 +100,9 @@ class Modelled:
         self.url, self.server, self.model = server.url, server, model
 
 
-@pytest.fixture
-def modelled() -> Iterator[Modelled]:
-    """A server with a model that is slow, hangs or asks back as told."""
+@pytest.fixture(scope="package")
+def with_model() -> Iterator[Modelled]:
+    """A server with a model, and the harbour's documents."""
     model = SlowModel()
     with (
         model.served() as fake,
@@ -111,8 +111,16 @@ def modelled() -> Iterator[Modelled]:
     ):
         assert client.upload("harbour", *HARBOUR, schema=SCHEMA).status_code == 200
         yield Modelled(server, model)
-        # Hanging calls would hold up the end of the server.
-        model.hangs = False
+
+
+@pytest.fixture
+def modelled(with_model: Modelled) -> Iterator[Modelled]:
+    """The same; afterwards its model is quick and honest again."""
+    yield with_model
+    with_model.model.hangs = False
+    with_model.model.delay_s = 0.0
+    with_model.model.replies = {}
+    wait_until(lambda: with_model.server.service.slots.running == 0)
 
 
 class Reader:
@@ -164,16 +172,17 @@ def until(page: Any, expression: str) -> None:
 @pytest.fixture
 def reader(request: pytest.FixtureRequest, browser: Any, api: Api) -> Iterator[Reader]:
     """Someone at the console of the offline server; a dict as parameter goes to the browser's context."""
-    yield from _reading(browser, api.url, getattr(request, "param", {}))
+    yield from reading(browser, api.url, getattr(request, "param", {}))
 
 
 @pytest.fixture
 def model_reader(browser: Any, modelled: Modelled) -> Iterator[Reader]:
     """Someone at the console of the server with a model."""
-    yield from _reading(browser, modelled.url, {})
+    yield from reading(browser, modelled.url, {})
 
 
-def _reading(browser: Any, url: str, options: dict[str, Any]) -> Iterator[Reader]:
+def reading(browser: Any, url: str, options: dict[str, Any]) -> Iterator[Reader]:
+    """Someone at the console of `url`; at the end nothing may have failed in the page or come from elsewhere."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 860}, "reduced_motion": "reduce", **options})
     reader = Reader(context, url)
     yield reader

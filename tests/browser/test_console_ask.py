@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Modelled, Reader, until
+from tests.api.serving import Api, ProcessServer
+from tests.api.slow_model import SlowModel
+from tests.browser.conftest import HARBOUR, SCHEMA, Modelled, Reader, reading, until
 
 WHY = "Why was the ferry to Ness cancelled?"
 
@@ -221,6 +224,40 @@ def test_a_search_can_be_stopped_and_the_server_stops_with_it(model_reader: Read
     page.get_by_label("Follow-up question").fill("When does the ferry sail?")
     page.keyboard.press("Enter")
     answered(page.locator(".turn").nth(1))
+
+
+def test_leaving_the_page_ends_its_search(model_reader: Reader, modelled: Modelled) -> None:
+    modelled.model.hangs = True
+    page = model_reader.open()
+    model_reader.ask("When does the ferry sail?").locator(".pulse").wait_for()
+    page.get_by_role("link", name="Manage").click()
+    page.locator(".manage table").wait_for()
+    for _ in range(200):
+        if modelled.server.service.slots.running == 0:
+            break
+        page.wait_for_timeout(20)
+    assert modelled.server.service.slots.running == 0
+
+
+def test_a_server_that_goes_away_is_said_where_the_answer_would_stand(browser: Any, tmp_path: Path) -> None:
+    model = SlowModel()
+    model.hangs = True
+    with model.served() as fake:
+        server = ProcessServer(
+            tmp_path, QUARRY_AGENT="claude", ANTHROPIC_API_KEY=fake.key, ANTHROPIC_BASE_URL=fake.url
+        ).start()
+        with Api(server.url) as client:
+            assert client.upload("harbour", *HARBOUR, schema=SCHEMA).status_code == 200
+        for reader in reading(browser, server.url, {}):
+            page = reader.open()
+            turn = reader.ask("When does the ferry sail?")
+            turn.locator(".steps li").first.wait_for(state="attached")
+            server.process.kill()
+            server.stop()
+            turn.get_by_role("alert").get_by_text("connection ended").wait_for()
+            page.get_by_label("Follow-up question").fill("And now?")
+            page.keyboard.press("Enter")
+            page.locator(".turn").nth(1).get_by_role("alert").get_by_text("cannot be reached").wait_for()
 
 
 def test_nothing_moves_while_an_answer_streams(model_reader: Reader, modelled: Modelled) -> None:

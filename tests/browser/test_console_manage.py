@@ -121,6 +121,20 @@ def test_a_change_to_another_id_or_to_no_json_is_refused(reader: Reader, api: Ap
     assert api.get("/v1/namespaces/harbour/documents/other").status_code == 404
 
 
+def test_numbers_of_any_size_survive_an_edit(reader: Reader, api: Api, fresh: str) -> None:
+    large = {"id": "1", "n": 9_007_199_254_740_993, "ns": [-9_223_372_036_854_775_808], "text": "before"}
+    assert api.upload(fresh, large).status_code == 200
+    page = reader.open(f"#/manage/documents?ns={fresh}")
+    page.locator("tbody button").click()
+    page.locator("dialog").get_by_text("9007199254740993").wait_for()
+    page.get_by_role("button", name="Edit as JSON").click()
+    text = page.get_by_label("Document as JSON")
+    text.fill(text.input_value().replace("before", "after"))
+    page.get_by_role("button", name="Save").click()
+    page.locator("dialog").get_by_text("after").wait_for()
+    assert api.get(f"/v1/namespaces/{fresh}/documents/1").json() == large | {"text": "after"}
+
+
 def test_flags_of_the_schema_are_switched_and_attributes_added(reader: Reader, api: Api, fresh: str) -> None:
     api.upload(fresh, {"id": "1", "title": "A title", "body": "A body."}, schema=dict(list(SCHEMA.items())[:2]))
     page = reader.open(f"#/manage/schema?ns={fresh}")
