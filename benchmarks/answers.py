@@ -38,6 +38,7 @@ import numpy as np
 
 import engine
 from engine.agent.answer.cite import markers
+from engine.agent.answerer import JudgeThenWrite
 from engine.agent.evidence.table import Table
 from engine.agent.offline import judge as judging
 from engine.agent.offline.agent import OfflineAgent
@@ -146,7 +147,10 @@ def judged_by(judge: Judge, core: Core, agent: OfflineAgent, workers: Workers) -
 
     def steps(budget: TurnBudget) -> Steps:
         held = agent.steps(budget)
-        return Steps(held.planner, held.reader, judge, held.synthesizer, held.clarifier)
+        answerer = held.answerer
+        if isinstance(answerer, JudgeThenWrite):
+            answerer = JudgeThenWrite(judge, answerer.synthesizer)
+        return Steps(held.planner, held.reader, answerer, held.clarifier)
 
     budget = EngineSettings(agent="offline").budget
     plan_now = agent.planner.plan_now

@@ -82,6 +82,7 @@ class Core:
             observer,
             lambda: utc_now().date(),
             self._workers,
+            tells_sentences=settings.stream_sentences,
         )
         self._runner = LoopThread("quarry-search")
         sessions = Task("sessions", 300.0, self.sessions.purge)

@@ -66,8 +66,8 @@ class BudgetSettings(msgspec.Struct, frozen=True):
     Attributes:
         soft_seconds: no new retrieval after this; what is there is answered.
         hard_seconds: the turn fails with `search_timeout`.
-        reader_batches: reader batches a round.
-        model_tokens: input and output tokens of all model calls of one session.
+        reader_batches: reader batches of 8 passages a round.
+        model_tokens: input and output tokens of all model calls of one session; those read from a cache count a tenth.
     """
 
     rounds: int = 3
@@ -75,7 +75,7 @@ class BudgetSettings(msgspec.Struct, frozen=True):
     reader_batches: int = 8
     soft_seconds: float = 45.0
     hard_seconds: float = 55.0
-    model_tokens: int = 400_000
+    model_tokens: int = 1_000_000
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
@@ -101,12 +101,14 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
         session_hours: how long a search session lives after its last use.
         embedder_url: where an embedder ``openai:NAME`` is served, up to and with ``/v1``; None for OpenAI's address.
         embedder_key: what that server asks for; None for nothing.
+        stream_sentences: a stream tells each sentence of an answer as progress once it has passed its checks.
     """
 
     agent: AgentChoice = "auto"
     session_hours: float = 24.0
     embedder_url: str | None = None
     embedder_key: str | None = None
+    stream_sentences: bool = True
     passages: PassageSettings = PassageSettings()
     vectors: VectorSettings = VectorSettings()
     storage: StorageSettings = StorageSettings()

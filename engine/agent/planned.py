@@ -11,7 +11,7 @@ from engine.agent.evidence.coverage import Coverage
 from engine.agent.evidence.select import select
 from engine.agent.gathering import Gathering, distinct
 from engine.agent.hops import with_links
-from engine.agent.loop import QUERY_K
+from engine.agent.material import QUERY_K
 from engine.agent.ports import Retrieval
 from engine.agent.steps import Corpus, Plan, PlannedQuery, Question
 from engine.model.document import Passage

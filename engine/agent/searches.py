@@ -16,20 +16,23 @@ from engine.agent.bound import BoundRetrieval
 from engine.agent.budget import Budget
 from engine.agent.gathering import Gathering
 from engine.agent.loop import Turn as TurnRun
-from engine.agent.loop import TurnResult, TurnState
+from engine.agent.options import meant
 from engine.agent.planned import planned
 from engine.agent.sessions import MAX_EVIDENCE, SessionState, decode_state, encode_state
+from engine.agent.state import TurnResult, TurnState
 from engine.agent.steps import Corpus, Evidence, Plan, Question, StepsFactory, Turn
 from engine.agent.workers import Workers
 from engine.backend.protocol import Backend
 from engine.errors import QuarryError, SearchTimeout
 from engine.filters.check import CheckedFilter, conjoin, parse_filter
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
+from engine.model.explain import Explanation
 from engine.model.ids import new_session_id
 from engine.model.observer import Observer, timed
 from engine.model.search import (
     MAX_CLARIFICATIONS,
     MAX_OBJECTIVE,
+    Clarification,
     Failure,
     Mode,
     SearchRequest,
@@ -52,6 +55,7 @@ class Searches:
     Args:
         make_steps: the steps of one turn.
         plan_offline: the plan that needs no model, for ``retrieve(mode="planned")``.
+        tells_sentences: each sentence of an answer is an event once it has passed its checks.
     """
 
     def __init__(
@@ -65,6 +69,8 @@ class Searches:
         observer: Observer,
         today: Callable[[], date],
         workers: Workers,
+        *,
+        tells_sentences: bool = True,
     ) -> None:
         self._retriever = retriever
         self._backend = backend
@@ -75,6 +81,7 @@ class Searches:
         self._observer = observer
         self._today = today
         self._workers = workers
+        self._tells_sentences = tells_sentences
 
     def retrieve(
         self, namespace: StoredNamespace, text: str, k: int, where: CheckedFilter | None, mode: Mode
@@ -121,11 +128,13 @@ class Searches:
             if include_attributes is not None:
                 request = msgspec.structs.replace(session.request, include_attributes=include_attributes)
                 session = msgspec.structs.replace(session, request=request)
-            session = settled(session, message)
+            # Whoever has just answered a question is not asked another.
+            has_answered = session.pending is not None
+            session, message = settled(session, message)
             bound = self._bind(namespace, session.request, session.narrowing)
             state = TurnState(
                 Question(session.request, session.turns, message, session.narrowing),
-                may_ask=session.request.multiturn and session.asked < MAX_CLARIFICATIONS,
+                may_ask=session.request.multiturn and not has_answered and session.asked < MAX_CLARIFICATIONS,
                 gathering=Gathering(scanned=set(session.scanned)),
                 evidence={e.passage.passage.label: e for e in live(session.evidence, bound)},
             )
@@ -157,7 +166,14 @@ class Searches:
         closed_well = False
         try:
             with timed(self._observer, "search"):
-                turn = TurnRun(self._make_steps(budget), bound, budget, self._workers.run, self._observer)
+                turn = TurnRun(
+                    self._make_steps(budget),
+                    bound,
+                    budget,
+                    self._workers.run,
+                    self._observer,
+                    tells_sentences=self._tells_sentences,
+                )
                 async with aclosing(turn.run(state)) as progress:
                     while (event := await _next(progress, budget)) is not None:
                         yield event
@@ -166,7 +182,7 @@ class Searches:
             session = after(session, state, state.result, budget)
             await self._store(namespace, session_id, session, is_new=is_new)
             closed_well = True
-            yield SessionResult(response_of(session_id, session, state.result))
+            yield SessionResult(response_of(session_id, session, state.result, state.explanation))
         except QuarryError as error:
             closed_well = True
             yield await self._failed(namespace, session_id, session, budget, error, is_new=is_new)
@@ -245,27 +261,30 @@ def live(evidence: Sequence[Evidence], bound: BoundRetrieval) -> list[Evidence]:
     return kept
 
 
-def settled(session: SessionState, message: str) -> SessionState:
-    """The session with an answered clarification turned into a narrowing."""
+def settled(session: SessionState, message: str) -> tuple[SessionState, str]:
+    """The session with an answered clarification turned into a narrowing, and the message with the option it means."""
     if session.pending is None:
-        return session
-    folded = message.casefold().strip()
-    for option, narrowing in session.pending.items():
-        if option.casefold().strip() == folded and narrowing is not None:
-            held = session.narrowing
-            joined = narrowing if held is None else {"$and": [held, narrowing]}
-            return msgspec.structs.replace(session, narrowing=joined, pending=None)
-    return msgspec.structs.replace(session, pending=None)
+        return session, message
+    option = meant(message, tuple(session.pending))
+    if option is None:
+        return msgspec.structs.replace(session, pending=None), message
+    said = message if option.casefold() in message.casefold() else f"{message} ({option})"
+    narrowing, held = session.pending[option], session.narrowing
+    if narrowing is None:
+        return msgspec.structs.replace(session, pending=None), said
+    joined = narrowing if held is None else {"$and": [held, narrowing]}
+    return msgspec.structs.replace(session, narrowing=joined, pending=None), said
 
 
 def after(session: SessionState, state: TurnState, result: TurnResult, budget: Budget) -> SessionState:
     """What the session remembers once a turn has ended."""
     asked = result.clarification
-    said = asked.clarification.question if asked else result.synthesis
+    said = asked_back(asked.clarification) if asked else result.synthesis
     return msgspec.structs.replace(
         session,
         turns=(*session.turns, Turn(state.question.message or session.request.objective, said)),
-        evidence=result.evidence[:MAX_EVIDENCE],
+        # Attribute values are read again from the documents as they are then.
+        evidence=tuple(bare(found) for found in result.evidence[:MAX_EVIDENCE]),
         executed=(*session.executed, *state.gathering.executed),
         pending=asked.narrowing if asked else None,
         asked=session.asked + (asked is not None),
@@ -275,7 +294,24 @@ def after(session: SessionState, state: TurnState, result: TurnResult, budget: B
     )
 
 
-def response_of(session_id: str, session: SessionState, result: TurnResult) -> SearchResponse:
+def asked_back(clarification: Clarification) -> str:
+    """A question back with its options by number, so that "the second one" can be resolved later."""
+    options = "; ".join(f"{number}. {option}" for number, option in enumerate(clarification.options, 1))
+    return f"{clarification.question} {options}".strip()
+
+
+def bare(found: Evidence) -> Evidence:
+    """Evidence without the attribute values that were shown with it."""
+    passage = found.passage
+    ids = tuple(block.id for block in passage.blocks if block.id in found.block_ids)
+    return msgspec.structs.replace(
+        found, passage=msgspec.structs.replace(passage, facts=(), before=""), block_ids=ids or found.block_ids[:1]
+    )
+
+
+def response_of(
+    session_id: str, session: SessionState, result: TurnResult, explanation: Explanation | None = None
+) -> SearchResponse:
     """What the client gets of a turn that ended well."""
     return SearchResponse(
         session_id=session_id,
@@ -285,6 +321,7 @@ def response_of(session_id: str, session: SessionState, result: TurnResult) -> S
         synthesis=result.synthesis,
         results=result.results,
         clarification_needed=result.clarification.clarification if result.clarification else None,
+        explain=explanation,
     )
 
 

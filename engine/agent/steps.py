@@ -1,6 +1,6 @@
 """The steps of a search as protocols, and the values that pass between them.
 
-plan → retrieve → read → judge → … → synthesize → verify. Two sets of steps stand behind these protocols:
+plan → retrieve → read → answer → … → verify. Two sets of steps stand behind these protocols:
 `offline` (rules and extraction) and `claude` (structured calls). A step never sees namespace or company: they are
 bound in the loop, and so is the caller's filter.
 """
@@ -13,7 +13,9 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
+from engine.agent.drafts import AnswerDraft, Problem, Statement, Verdict
 from engine.model.document import JsonValue, Passage
+from engine.model.explain import ModelCall, Removal
 from engine.model.schema import Schema
 from engine.model.search import Clarification, SearchRequest
 from engine.question.followup import asked_in_turn
@@ -79,11 +81,18 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 class AttributeValues(msgspec.Struct, frozen=True):
-    """Known values of one filterable attribute with their document counts, most frequent first."""
+    """Known values of one filterable attribute with their document counts, most frequent first.
+
+    Attributes:
+        values: empty where there are too many to choose from.
+        least: of numbers and dates, as the filter language writes it; None where it is not known.
+    """
 
     attribute: str
     type: str
     values: tuple[tuple[JsonValue, int], ...]
+    least: JsonValue = None
+    most: JsonValue = None
 
 
 class Corpus(msgspec.Struct, frozen=True):
@@ -140,11 +149,13 @@ class Block(msgspec.Struct, frozen=True):
     Attributes:
         id: ``"<passage label>.<index>"``, unique within a search.
         start: offset into the attribute's value; ``text`` is verbatim from there.
+        attribute: the attribute that it stands in; empty for that of its passage.
     """
 
     id: str
     start: int
     text: str
+    attribute: str = ""
 
 
 class ReadingPassage(msgspec.Struct, frozen=True):
@@ -154,6 +165,8 @@ class ReadingPassage(msgspec.Struct, frozen=True):
         score: fused score over the queries that brought it up.
         queries: indexes into the queries run so far that brought it up.
         attributes: short filterable values of its document, such as source and date.
+        facts: the document's attribute values as blocks, so that they can be cited; see `answer.facts`.
+        before: the end of what stands before the passage in its text, so that a pronoun can be read.
     """
 
     passage: Passage
@@ -161,6 +174,8 @@ class ReadingPassage(msgspec.Struct, frozen=True):
     score: float
     queries: tuple[int, ...] = ()
     attributes: Mapping[str, Any] = {}
+    facts: tuple[Block, ...] = ()
+    before: str = ""
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -192,42 +207,6 @@ class Judgement(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
     queries: tuple[PlannedQuery, ...] = ()
     answerable: bool = True
-
-
-class FindingDraft(msgspec.Struct, frozen=True):
-    """A finding before verification: words about one document, and the blocks that carry it."""
-
-    finding: str
-    document_id: str
-    block_ids: tuple[str, ...]
-
-
-class SentenceDraft(msgspec.Struct, frozen=True):
-    """A sentence of the synthesis without its markers; `findings` index into the draft's findings."""
-
-    text: str
-    findings: tuple[int, ...]
-
-
-class AnswerDraft(msgspec.Struct, frozen=True):
-    """An answer before verification; findings by importance. No findings means "not found"."""
-
-    findings: tuple[FindingDraft, ...]
-    sentences: tuple[SentenceDraft, ...]
-    caveats: tuple[str, ...] = ()
-
-
-class Problem(msgspec.Struct, frozen=True):
-    """Why a part of a draft failed verification.
-
-    Attributes:
-        part: which list of the draft; `index` points into it.
-        reason: readable, such as "the number 42 stands in none of its excerpts".
-    """
-
-    part: Literal["finding", "sentence"]
-    index: int
-    reason: str
 
 
 class TurnBudget(Protocol):
@@ -274,11 +253,57 @@ class Synthesizer(Protocol):
     ) -> AnswerDraft: ...
 
 
+class SoFar(msgspec.Struct, frozen=True):
+    """How the search stands when an answer is asked for.
+
+    Attributes:
+        executed: the queries of the session.
+        hits: passages that each query of this turn brought up, by its place in `executed`.
+        rounds_left: how often further queries may still run.
+        dropped: conditions that could not be used, readable.
+        absent: names of the question that stand in no document of the namespace.
+    """
+
+    executed: tuple[PlannedQuery, ...] = ()
+    hits: Mapping[int, int] = {}
+    rounds_left: int = 0
+    dropped: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What an answerer decided. Without a draft, its judgement has queries to go on with, or nothing was found."""
+
+    judgement: Judgement
+    draft: AnswerDraft | None = None
+
+
+class Answerer(Protocol):
+    """Evidence to an answer, or to what must be looked for first."""
+
+    async def answer(self, question: Question, plan: Plan, evidence: Sequence[Evidence], so_far: SoFar) -> Outcome: ...
+
+
 @runtime_checkable
 class Repairer(Protocol):
-    """A synthesizer that can mend its own draft, once. The loop asks it, then drops what still fails."""
+    """An answerer that can mend parts of its own draft, once. What still fails is dropped."""
 
-    async def repair(self, question: Question, draft: AnswerDraft, problems: Sequence[Problem]) -> AnswerDraft: ...
+    async def repair(self, question: Question, draft: AnswerDraft, problems: Sequence[Problem]) -> AnswerDraft:
+        """The draft with the sentences that `problems` name replaced; one without text is left out."""
+        ...
+
+
+class Checker(Protocol):
+    """Holds statements against their sources."""
+
+    async def check(
+        self, question: Question, statements: Sequence[Statement], decided: Callable[[int, Verdict, str], None]
+    ) -> None:
+        """Tell `decided` the place, the verdict and its reason of each statement, in any order, as they are known.
+
+        A statement that could not be checked is not told of.
+        """
+        ...
 
 
 class Clarifier(Protocol):
@@ -304,20 +329,46 @@ def no_notice() -> None:
     """Nothing to say."""
 
 
+class Trace(Protocol):
+    """What steps on a model can tell of a turn."""
+
+    def calls(self) -> tuple[ModelCall, ...]: ...
+
+    def degraded(self) -> tuple[str, ...]:
+        """Steps that rules did, with the reason."""
+        ...
+
+    def dropped(self) -> tuple[str, ...]:
+        """Conditions that could not be used, readable."""
+        ...
+
+    def removed(self) -> tuple[Removal, ...]:
+        """What a step itself kept back."""
+        ...
+
+
 class Steps(msgspec.Struct, frozen=True):
     """One set of steps.
 
     Attributes:
         notice: a sentence for the reader about how the steps went, such as that the model was not available; None for
-            nothing to say. A synthesizer puts it into its caveats by itself; without a draft, the loop says it.
+            nothing to say. The loop puts it behind the answer.
+        opening: plans at once, by rules, so that searching and reading begin while `planner` still plans; None where
+            `planner` needs no time itself.
+        checker: reads statements against their sources; None leaves the mechanical gate alone in charge.
+        read_per_round: passages read in a round.
+        trace: what to add to an explanation; None for nothing.
     """
 
     planner: Planner
     reader: Reader
-    judge: Judge
-    synthesizer: Synthesizer
+    answerer: Answerer
     clarifier: Clarifier
     notice: Callable[[], str | None] = no_notice
+    opening: Planner | None = None
+    checker: Checker | None = None
+    read_per_round: int = 24
+    trace: Trace | None = None
 
 
 StepsFactory: TypeAlias = Callable[[TurnBudget], Steps]

@@ -31,7 +31,7 @@ from engine.settings import ModelSettings
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
-    from anthropic.types import Message
+    from anthropic.types import Message, TextBlockParam
 
 RETRIES_UNAVAILABLE = 2
 RETRIES_GARBAGE = 1
@@ -157,7 +157,7 @@ class ClaudeModel:
             model=model,
             max_tokens=call.max_tokens,
             system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-            messages=[{"role": "user", "content": [{"type": "text", "text": text} for text in call.user]}],
+            messages=[{"role": "user", "content": _content(call)}],
             output_config={"effort": call.effort, "format": {"type": "json_schema", "schema": call.schema}},
             timeout=httpx2.Timeout(left_s, connect=min(left_s, _CONNECT_S)),
         )
@@ -178,7 +178,7 @@ class ClaudeModel:
         problems: list[str] = []
         for fast, name in ((False, self._settings.model), (True, self._settings.fast_model)):
             call = StructuredCall(
-                step="check",
+                step="probe",
                 fast=fast,
                 system="Answer with the JSON object asked for.",
                 user=("Say that you are ready.",),
@@ -220,6 +220,16 @@ def _new_client(settings: ModelSettings) -> AsyncAnthropic:
     return anthropic.AsyncAnthropic(
         api_key=settings.api_key, base_url=settings.base_url, max_retries=0, open_telemetry=False
     )
+
+
+def _content(call: StructuredCall) -> list[TextBlockParam]:
+    blocks: list[TextBlockParam] = []
+    for place, text in enumerate(call.user):
+        block: TextBlockParam = {"type": "text", "text": text}
+        if place in call.marks:
+            block["cache_control"] = {"type": "ephemeral"}
+        blocks.append(block)
+    return blocks
 
 
 def _usage(message: Message) -> TokenUsage:

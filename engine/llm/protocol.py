@@ -30,15 +30,22 @@ class TokenUsage(msgspec.Struct, frozen=True):
         """All four together."""
         return self.input + self.output + self.cache_read + self.cache_write
 
+    @property
+    def charged(self) -> int:
+        """What counts against a budget: what is read from the cache counts a tenth, as providers charge it."""
+        return self.input + self.output + self.cache_write + self.cache_read // 10
+
 
 class StructuredCall(msgspec.Struct, frozen=True, kw_only=True):
     """One question to a model whose reply is JSON of a known form.
 
     Attributes:
-        step: name of the agent step, for metrics: ``plan``, ``read``, ``judge``, ``synthesize``, ``clarify``.
+        step: name of the agent step, for metrics: ``plan``, ``read``, ``answer``, ``repair``, ``check``, ``clarify``.
         fast: the cheap model instead of the strong one.
-        system: the fixed prefix; the same text for every call of a step, so that it can be cached.
+        system: the fixed prefix; the same text for every call, so that it can be cached.
         user: the blocks of the one user message, in order.
+        marks: places in `user` of blocks that end a part which a later call repeats, so that it can be cached; 3 at
+            most.
         schema: JSON schema of the reply, every object closed.
         max_tokens: of the reply, thinking included.
         deadline_s: seconds for the call with all its retries and its wait for a free place.
@@ -49,6 +56,7 @@ class StructuredCall(msgspec.Struct, frozen=True, kw_only=True):
     fast: bool
     system: str
     user: tuple[str, ...]
+    marks: tuple[int, ...] = ()
     schema: dict[str, Any]
     max_tokens: int
     deadline_s: float

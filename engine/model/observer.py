@@ -12,7 +12,7 @@ class Observer(Protocol):
     """Receives measurements; called from any thread, must be quick and never raise.
 
     Stages: ``search``, the whole of a turn; in it ``plan``, ``embed``, ``filter``, ``lexical``, ``vector``, ``rank``,
-    ``hydrate``, ``read``, ``judge``, ``synthesize``, ``verify``; of uploads ``derive``, ``write``.
+    ``hydrate``, ``read``, ``answer``, ``verify``; of uploads ``derive``, ``write``.
     Counts: ``documents_written``, ``model_input_tokens``, ``model_output_tokens``, ``model_calls``, ``steps_degraded``.
     """
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from engine.errors import InvalidRequest
+from engine.model.explain import Explanation
 from engine.model.notebook import response_html, response_markdown
 
 Mode = Literal["hybrid", "lexical", "vector", "planned"]
@@ -89,6 +90,7 @@ class SearchResponse(msgspec.Struct, frozen=True, kw_only=True):
         synthesis: the answer; ``[1]`` cites the first result. Empty for a clarification or a failure.
         documents_scanned: distinct documents brought up as candidates, over the whole session.
         queries_executed: index queries run, over the whole session.
+        explain: how this turn came to its answer; None for a failure. Not part of `/v1`.
     """
 
     session_id: str
@@ -99,6 +101,7 @@ class SearchResponse(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[Result, ...] = ()
     clarification_needed: Clarification | None = None
     error: Failure | None = None
+    explain: Explanation | None = None
 
     def _repr_html_(self) -> str:
         return response_html(self)

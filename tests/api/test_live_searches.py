@@ -212,5 +212,5 @@ def test_a_slow_reader_holds_up_nobody_and_misses_nothing(live: Live) -> None:
         done.set()
         name, data = parse_events(slow.result(60))[-1]
     assert name == "session_result"
-    assert data["results"]
+    assert data["results"], data["synthesis"]
     assert all(result["attributes"]["blob"] == blob for result in data["results"])

@@ -30,7 +30,7 @@ from tests.api.serving import (
 from tests.api.slow_model import SlowModel
 
 SEARCH_STAGES = (
-    "plan", "embed", "filter", "lexical", "vector", "rank", "hydrate", "read", "judge", "synthesize", "verify",
+    "plan", "embed", "filter", "lexical", "vector", "rank", "hydrate", "read", "answer", "verify",
 )  # fmt: skip
 BODY = {"objective": "For how many hours do cats sleep a day?", "context": "a test"}
 

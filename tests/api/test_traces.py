@@ -76,7 +76,7 @@ def test_the_stages_of_an_upload_and_of_a_search_are_in_the_span_of_their_reques
     for stream in (False, True):
         assert traced.api.search("n", stream=stream).status_code == 200
         request, *stages = traced.spans(f"POST {ROUTE}/search")
-        steps = {"search", "plan", "read", "judge", "synthesize", "verify"}
+        steps = {"search", "plan", "read", "answer", "verify"}
         of_queries = {"embed", "lexical", "vector", "hydrate", "rank"}
         assert {span.name for span in stages} == steps | of_queries
         for span in stages:

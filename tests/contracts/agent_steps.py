@@ -10,19 +10,18 @@ from typing import Any
 
 import pytest
 
-from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question, Steps
+from engine.agent.drafts import AnswerDraft
+from engine.agent.steps import Evidence, Plan, PlannedQuery, Question, SoFar, Steps
 from engine.filters.check import parse_filter
 from engine.model.search import SearchRequest
 from tests.unit.agent_claude.examples import (
     CORPUS,
     EVIDENCE,
     FOLLOW_UP,
-    LACKING,
     MULTITURN,
     PASSAGES,
     QUESTION,
     SCHEMA,
-    SUFFICIENT,
 )
 
 ODD = Question(SearchRequest(objective="?!", context="\u202e\x00 …"))
@@ -69,18 +68,19 @@ class StepsContract(ABC):
         assert asyncio.run(steps.reader.read(QUESTION, plan, ())) == []
 
     @pytest.mark.parametrize("evidence", [(), EVIDENCE], ids=["none", "some"])
-    def test_a_judgement_asks_for_no_query_that_was_run(
+    def test_what_is_looked_for_next_was_not_run(
         self, steps: Steps, plan: Plan, evidence: tuple[Evidence, ...]
     ) -> None:
-        judgement = asyncio.run(steps.judge.judge(QUESTION, plan, evidence, plan.queries))
-        check_queries(judgement.queries, len(plan.sub_questions))
+        outcome = asyncio.run(steps.answerer.answer(QUESTION, plan, evidence, SoFar(plan.queries, rounds_left=2)))
+        check_queries(outcome.judgement.queries, len(plan.sub_questions))
         run = {(query.text.casefold(), repr(query.narrowing)) for query in plan.queries}
-        assert not run & {(query.text.casefold(), repr(query.narrowing)) for query in judgement.queries}
-        assert not (judgement.sufficient and judgement.queries)
+        assert not run & {(query.text.casefold(), repr(query.narrowing)) for query in outcome.judgement.queries}
+        assert not (outcome.judgement.sufficient and outcome.judgement.queries)
 
-    @pytest.mark.parametrize("judgement", [SUFFICIENT, LACKING], ids=["sufficient", "lacking"])
-    def test_a_draft_rests_on_the_evidence(self, steps: Steps, plan: Plan, judgement: Judgement) -> None:
-        draft = asyncio.run(steps.synthesizer.synthesize(QUESTION, plan, EVIDENCE, judgement))
+    @pytest.mark.parametrize("rounds_left", [0, 2])
+    def test_a_draft_rests_on_the_evidence(self, steps: Steps, plan: Plan, rounds_left: int) -> None:
+        so_far = SoFar(plan.queries, rounds_left=rounds_left)
+        draft = asyncio.run(steps.answerer.answer(QUESTION, plan, EVIDENCE, so_far)).draft or AnswerDraft((), ())
         blocks = {block.id: item.passage.passage.document_id for item in EVIDENCE for block in item.passage.blocks}
         for finding in draft.findings:
             assert finding.finding.strip()
@@ -90,9 +90,9 @@ class StepsContract(ABC):
             assert sentence.text.strip()
             assert set(sentence.findings) <= set(range(len(draft.findings)))
 
-    def test_without_evidence_a_draft_has_no_findings(self, steps: Steps, plan: Plan) -> None:
-        draft = asyncio.run(steps.synthesizer.synthesize(QUESTION, plan, (), LACKING))
-        assert (draft.findings, draft.sentences) == ((), ())
+    def test_without_evidence_there_are_no_findings(self, steps: Steps, plan: Plan) -> None:
+        outcome = asyncio.run(steps.answerer.answer(QUESTION, plan, (), SoFar(plan.queries)))
+        assert outcome.draft is None or outcome.draft.findings == ()
 
     def test_a_question_back_has_two_to_five_options_and_a_narrowing_for_each(self, steps: Steps, plan: Plan) -> None:
         asked = asyncio.run(steps.clarifier.clarify(MULTITURN, plan, EVIDENCE))

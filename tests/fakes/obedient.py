@@ -26,6 +26,12 @@ _QUERIES = [
 ]
 _ALL = list(range(-5, 400))
 
+
+def _sentence(text: str) -> dict[str, Any]:
+    computed = [{"value": str(n), "kind": "sum", "of": [str(n)]} for n in (666, 777)]
+    return {"text": text, "findings": _ALL, "computed": computed}
+
+
 WORST: dict[str, Any] = {
     "plan": {
         "sub_questions": [{"text": f"What does {LEAK} say?", "entities": ["private"] * 50}] * 50,
@@ -37,13 +43,29 @@ WORST: dict[str, Any] = {
             {"passage": n, "relevance": 10**6, "sentences": _ALL, "sub_questions": _ALL} for n in range(-3, 30)
         ]
     },
-    "judge": {"sufficient": False, "answerable": True, "missing": [IMAGE, "everything"] * 50, "queries": _QUERIES},
-    "synthesize": {
+    "answer": {
+        "coverage": [{"sub_question": n, "covered": "yes"} for n in range(-3, 40)],
+        "queries": _QUERIES,
         "findings": [{"finding": f"OBEYED {IMAGE} <img src='{LEAK}'> {LEAK}", "sentences": _ALL}] * 50,
-        "sentences": [{"text": f"OBEYED [click]({LEAK}) <script>x()</script> [99]", "findings": _ALL}] * 90,
-        "contradictions": [{"text": f"OBEYED too {LEAK}", "findings": _ALL}],
-        "caveats": [f"Call 0800 666 and open {LEAK}", "Send 777 coins", "OBEYED"],
+        "sentences": [_sentence(f"OBEYED [click]({LEAK}) <script>x()</script> [99]")] * 90,
+        "caveats": [
+            {"text": f"Call 0800 666 and open {LEAK}", "findings": _ALL},
+            {"text": "Send 777 coins", "findings": []},
+            {"text": "OBEYED", "findings": [1]},
+        ],
+        "missing": [IMAGE, "everything that OBEYED says", "your password"] * 50,
+        "answerable": True,
     },
+    "repair": {
+        "coverage": [],
+        "queries": [],
+        "findings": [],
+        "sentences": [_sentence(f"OBEYED again, see {LEAK}")] * 90,
+        "caveats": [],
+        "missing": [],
+        "answerable": True,
+    },
+    "check": {"statements": [{"statement": n, "verdict": "supported", "reason": LEAK} for n in range(-3, 90)]},
     "clarify": {
         "needed": True,
         "question": f"Log in at {LEAK} and give your password?",
@@ -55,16 +77,17 @@ WORST: dict[str, Any] = {
 _FIRST = {
     "sub_questions": "plan",
     "passages": "read",
-    "sufficient": "judge",
-    "findings": "synthesize",
+    "coverage": "answer",
+    "statements": "check",
     "needed": "clarify",
-    "ready": "check",
+    "ready": "probe",
 }
 
 
 def step_of(received: Received) -> str:
-    """The step that a request belongs to, by its schema; a repair counts as ``synthesize``."""
-    return _FIRST[next(iter(received.body["output_config"]["format"]["schema"]["properties"]))]
+    """The step that a request belongs to, by its form; a repair, which has the form of an answer, by its last line."""
+    step = _FIRST[next(iter(received.body["output_config"]["format"]["schema"]["properties"]))]
+    return "repair" if step == "answer" and received.user.endswith("Step: repair") else step
 
 
 def obey(received: Received) -> Answer:
@@ -80,14 +103,28 @@ def honest(step: str, received: Received) -> dict[str, Any]:
             return {"sub_questions": [], "queries": [], "shape": "fact"}
         case "read":
             return {"passages": read_everything(received.user)}
-        case "judge":
-            return {"sufficient": True, "answerable": True, "missing": [], "queries": []}
-        case "synthesize":
+        case "answer":
             return cite_everything(received.user)
+        case "repair":
+            return EMPTY
         case "check":
+            return support_everything(received.user)
+        case "probe":
             return {"ready": True}
         case _:
             return {"needed": False, "question": "", "options": []}
+
+
+EMPTY: dict[str, Any] = {
+    "coverage": [],
+    "queries": [],
+    "findings": [],
+    "sentences": [],
+    "caveats": [],
+    "missing": [],
+    "answerable": True,
+}
+"""An answer that says nothing."""
 
 
 def read_everything(user: str) -> list[dict[str, Any]]:
@@ -96,13 +133,13 @@ def read_everything(user: str) -> list[dict[str, Any]]:
     for line in user.split("\n"):
         if line.startswith("Passage "):
             entries.append({"passage": len(entries) + 1, "relevance": 8, "sentences": [], "sub_questions": [1]})
-        elif entries and line.startswith("[") and len(entries[-1]["sentences"]) < 5:
+        elif entries and line.startswith("[") and not line.startswith("[…") and len(entries[-1]["sentences"]) < 5:
             entries[-1]["sentences"].append(int(line[1 : line.index("]")]))
     return entries
 
 
 def cite_everything(user: str) -> dict[str, Any]:
-    """A finding for each document shown: its first sentence, word for word."""
+    """A finding for each document shown: its first sentence, word for word; attribute values are passed over."""
     findings: list[dict[str, Any]] = []
     wanted = False
     for line in user.split("\n"):
@@ -110,7 +147,20 @@ def cite_everything(user: str) -> dict[str, Any]:
             wanted = True
         elif wanted and line.startswith("["):
             number, _, text = line[1:].partition("] ")
-            findings.append({"finding": text, "sentences": [int(number)]})
-            wanted = False
-    sentences = [{"text": finding["finding"], "findings": [n]} for n, finding in enumerate(findings, 1)]
-    return {"findings": findings, "sentences": sentences, "contradictions": [], "caveats": []}
+            if number.isdigit() and not _is_value(text):
+                findings.append({"finding": text, "sentences": [int(number)]})
+                wanted = False
+    sentences = [{"text": finding["finding"], "findings": [n], "computed": []} for n, finding in enumerate(findings, 1)]
+    return {**EMPTY, "findings": findings, "sentences": sentences, "answerable": bool(findings)}
+
+
+def _is_value(text: str) -> bool:
+    """Whether a line is an attribute value: a name without spaces and a colon before it."""
+    name, colon, _ = text.partition(": ")
+    return bool(colon) and " " not in name
+
+
+def support_everything(user: str) -> dict[str, Any]:
+    """Every statement shown is supported."""
+    numbers = [int(line.split(" ")[1].rstrip(":")) for line in user.split("\n") if line.startswith("Statement ")]
+    return {"statements": [{"statement": n, "verdict": "supported", "reason": ""} for n in numbers]}

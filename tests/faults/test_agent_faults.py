@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.agent.steps import AnswerDraft, Problem, Repairer
+from engine.agent.drafts import AnswerDraft, Problem
+from engine.agent.steps import Repairer, SoFar
 from engine.llm.claude import ClaudeModel
 from engine.settings import ModelSettings
 from tests.fakes.messages_replies import Act, Answer, Cut, Raw, Received, Refuse, Reset
@@ -31,7 +32,7 @@ FAULTS: dict[str, Act] = {
     "another form": Answer({"hello": "world"}),
     "not JSON": Answer("Sure! Here is"),
 }
-STEPS = ["plan", "read", "clarify", "judge", "synthesize"]
+STEPS = ["plan", "read", "clarify", "answer"]
 
 
 async def turn(bench: Bench) -> AnswerDraft:
@@ -39,8 +40,9 @@ async def turn(bench: Bench) -> AnswerDraft:
     plan = await steps.planner.plan(MULTITURN, CORPUS)
     evidence = await steps.reader.read(MULTITURN, plan, PASSAGES)
     await steps.clarifier.clarify(MULTITURN, plan, evidence)
-    judgement = await steps.judge.judge(MULTITURN, plan, evidence, plan.queries)
-    return await steps.synthesizer.synthesize(MULTITURN, plan, evidence, judgement)
+    outcome = await steps.answerer.answer(MULTITURN, plan, evidence, SoFar(plan.queries))
+    assert outcome.draft is not None
+    return outcome.draft
 
 
 def run(script: Any) -> tuple[AnswerDraft, Bench, list[Received]]:
@@ -64,8 +66,7 @@ def test_a_fault_in_one_step_costs_that_step_only(fault: str, step: str) -> None
     assert sorted(bench.twin.done) == sorted(twins)
     assert draft.findings
     assert draft.sentences
-    notices = [caveat for caveat in draft.caveats if "rules and extraction" in caveat]
-    assert len(notices) == (0 if twins == ["clarify"] else 1)
+    assert (bench.steps.notice() is None) == (twins == ["clarify"])
     assert len(requests) <= 4 + 3
 
 
@@ -74,9 +75,10 @@ def test_a_service_that_fails_all_the_time_gives_the_twins_answer(fault: str) ->
     draft, bench, requests = run(lambda _: FAULTS[fault])
     assert sorted(bench.twin.done) == sorted(STEPS)
     assert draft.findings[0].finding == "By the twin."
-    assert len([caveat for caveat in draft.caveats if "rules and extraction" in caveat]) == 1
+    notice = str(bench.steps.notice())
+    assert notice.count("rules and extraction") == 1
     assert len(requests) <= 2 * len(STEPS)
-    assert not any("sdk" in caveat.lower() or "401" in caveat or "key" in caveat for caveat in draft.caveats)
+    assert not any(word in notice for word in ("SDK", "401", "key"))
 
 
 def test_without_faults_no_twin_is_asked() -> None:
@@ -90,12 +92,12 @@ def test_without_faults_no_twin_is_asked() -> None:
 def test_a_fault_in_the_repair_leaves_the_draft() -> None:
     async def repair(bench: Bench) -> tuple[AnswerDraft, AnswerDraft]:
         draft = await turn(bench)
-        synthesizer = bench.steps.synthesizer
-        assert isinstance(synthesizer, Repairer)
-        return draft, await synthesizer.repair(MULTITURN, draft, [Problem("finding", 0, "x")])
+        answerer = bench.steps.answerer
+        assert isinstance(answerer, Repairer)
+        return draft, await answerer.repair(MULTITURN, draft, [Problem("sentence", 0, "x")])
 
     def script(received: Received) -> Act:
-        if "Problems:" in received.user:
+        if step_of(received) == "repair":
             return FAULTS["529"]
         return Answer(honest(step_of(received), received))
 

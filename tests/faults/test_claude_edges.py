@@ -91,7 +91,7 @@ def test_the_command_line_asks_the_model_at_the_address_of_the_environment(data:
     answer = json.loads(done.stdout)
     assert {"gazette-1", "times-1"} <= {result["id"] for result in answer["results"]}
     assert "Planning the search" in done.stderr
-    assert [step_of(received) for received in server.requests] == ["plan", "read", "judge", "synthesize"]
+    assert [step_of(received) for received in server.requests] == ["plan", "read", "answer"]
 
 
 def test_check_names_a_key_that_does_not_work_and_fails(data: Path) -> None:

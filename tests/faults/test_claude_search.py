@@ -18,7 +18,7 @@ from engine import EngineSettings, ModelSettings, SearchResponse, SessionResult,
 from engine.settings import BudgetSettings
 from tests.fakes.messages_replies import Act, Answer, Received, Refuse
 from tests.fakes.messages_server import FakeMessages
-from tests.fakes.obedient import LEAK, ORDER, honest, obey, step_of
+from tests.fakes.obedient import EMPTY, LEAK, ORDER, cite_everything, honest, obey, step_of
 
 SCHEMA = {
     "text": {"type": "string", "is_searchable": True},
@@ -80,7 +80,7 @@ def check_answer(quarry: engine.Engine, response: SearchResponse, namespace: str
         document = quarry.get(namespace, result.id)
         assert 1 <= len(result.excerpts) <= 5
         for excerpt in result.excerpts:
-            assert excerpt in document["text"]  # type: ignore[operator]
+            assert any(excerpt in str(value) for value in document.values())
 
 
 async def events_of(quarry: engine.Engine, **request: Any) -> list[Any]:
@@ -95,7 +95,7 @@ def test_a_comparison_is_streamed_with_progress_and_cited_from_both_sides(tmp_pa
         assert isinstance(last, SessionResult)
         check_answer(quarry, last.response)
         assert {"gazette-1", "times-1"} <= {result.id for result in last.response.results}
-        assert [step_of(received) for received in server.requests] == ["plan", "read", "judge", "synthesize"]
+        assert [step_of(received) for received in server.requests] == ["plan", "read", "answer"]
         assert "rules and extraction" not in last.response.synthesis
 
 
@@ -138,20 +138,19 @@ def test_a_judge_that_always_wants_more_is_stopped_at_three_rounds_and_twenty_qu
 
     def greedy(received: Received) -> Answer:
         nonlocal wanted
-        if step_of(received) != "judge":
+        if step_of(received) != "answer" or "No further query can run" in received.user:
             return polite(received)
         queries = []
         for _ in range(50):
             wanted += 1
             queries.append({"text": f"bridge {wanted}", "sub_question": 0, "mode": "hybrid", "conditions": []})
-        return Answer({"sufficient": False, "answerable": True, "missing": ["more"], "queries": queries})
+        return Answer({**EMPTY, "queries": queries})
 
     with opened(tmp_path, greedy) as (quarry, server):
         response = quarry.search("papers", **COSTS)
         check_answer(quarry, response)
     asked = [step_of(received) for received in server.requests]
-    assert asked.count("judge") == 3
-    assert asked.count("synthesize") == 1
+    assert 2 <= asked.count("answer") <= 3
     assert 1 < response.queries_executed <= 20
 
 
@@ -175,7 +174,7 @@ def test_a_follow_up_shows_the_planner_the_conversation_and_the_writer_the_earli
         server.requests.clear()
         quarry.continue_search("papers", first.session_id, message="And which did critics expect?")
         plan, write = server.requests[0], server.requests[-1]
-    assert (step_of(plan), step_of(write)) == ("plan", "synthesize")
+    assert (step_of(plan), step_of(write)) == ("plan", "answer")
     assert "And which did critics expect?" in plan.user
     assert COSTS["objective"] in plan.user
     assert first.synthesis.split(". ")[0] in plan.user
@@ -193,7 +192,7 @@ def test_a_clarification_offers_values_of_the_corpus_and_its_answer_narrows_the_
         asked = quarry.search("papers", multiturn=True, **COSTS)
         assert asked.status == "clarification_needed"
         assert asked.clarification_needed is not None
-        assert asked.clarification_needed.question == "Which paper?"
+        assert asked.clarification_needed.question == "Which of these is meant?"
         assert asked.clarification_needed.options == ("Harbour Gazette", "Coastal Times")
         server.requests.clear()
         narrowed = only("clarify", Answer({"needed": False, "question": "", "options": []}))
@@ -206,8 +205,8 @@ def test_a_clarification_offers_values_of_the_corpus_and_its_answer_narrows_the_
 def test_a_sentence_with_a_number_of_its_own_is_repaired_once(tmp_path: Path) -> None:
     def careless(received: Received) -> Answer:
         reply = honest(step_of(received), received)
-        if step_of(received) == "synthesize" and "Problems:" not in received.user:
-            reply["sentences"].append({"text": "It cost 99 million crowns.", "findings": [1]})
+        if step_of(received) == "answer":
+            reply["sentences"].append({"text": "It cost 99 million crowns.", "findings": [1], "computed": []})
         return Answer(reply)
 
     with opened(tmp_path, careless) as (quarry, server):
@@ -215,15 +214,15 @@ def test_a_sentence_with_a_number_of_its_own_is_repaired_once(tmp_path: Path) ->
         check_answer(quarry, response)
     asked = [received.user for received in server.requests if "Problems:" in received.user]
     assert len(asked) == 1
-    assert "the number 99 stands in none of its excerpts" in asked[0]
+    assert "the number 99 stands in none of its sources" in asked[0]
     assert "99" not in response.synthesis
 
 
 def test_a_sentence_that_the_repair_does_not_mend_is_dropped(tmp_path: Path) -> None:
     def stubborn(received: Received) -> Answer:
         reply = honest(step_of(received), received)
-        if step_of(received) == "synthesize":
-            reply["sentences"].append({"text": "It cost 99 million crowns.", "findings": [1]})
+        if step_of(received) in ("answer", "repair"):
+            reply["sentences"].append({"text": "It cost 99 million crowns.", "findings": [1], "computed": []})
         return Answer(reply)
 
     with opened(tmp_path, stubborn) as (quarry, server):
@@ -237,26 +236,33 @@ def test_a_sentence_that_the_repair_does_not_mend_is_dropped(tmp_path: Path) -> 
 def test_a_name_that_nothing_cited_knows_is_repaired_or_dropped(tmp_path: Path) -> None:
     def inventive(received: Received) -> Answer:
         reply = honest(step_of(received), received)
-        if step_of(received) == "synthesize":
-            reply["sentences"].append({"text": "It was paid by the Orrin Steel Company.", "findings": [1]})
+        if step_of(received) == "answer":
+            text = "It was paid by the Orrin Steel Company."
+            reply["sentences"].append({"text": text, "findings": [1], "computed": []})
         return Answer(reply)
 
     with opened(tmp_path, inventive) as (quarry, server):
         response = quarry.search("papers", **COSTS)
         check_answer(quarry, response)
     assert "Steel" not in response.synthesis
-    assert sum("stands nowhere in what it cites" in received.user for received in server.requests) == 1
+    assert sum("the name Steel stands in none" in received.user for received in server.requests) == 1
 
 
 def test_at_the_soft_deadline_what_is_there_is_answered_and_what_is_missing_is_named(tmp_path: Path) -> None:
     more = {"text": "bridge budget", "sub_question": 0, "mode": "hybrid", "conditions": []}
-    verdict = {"sufficient": False, "answerable": True, "missing": ["the cost of the viaduct"], "queries": [more]}
-    slow = only("judge", Answer(verdict, delay_s=1.0))
+
+    def slow(received: Received) -> Answer:
+        if step_of(received) != "answer":
+            return polite(received)
+        if "No further query can run" not in received.user:
+            return Answer({**EMPTY, "queries": [more]}, delay_s=1.0)
+        return Answer({**cite_everything(received.user), "missing": ["the costs of the viaduct"]})
+
     with opened(tmp_path, slow, budget=BudgetSettings(soft_seconds=0.9, hard_seconds=60.0)) as (quarry, server):
         response = quarry.search("papers", **COSTS)
         check_answer(quarry, response)
-    assert [step_of(received) for received in server.requests] == ["plan", "read", "judge", "synthesize"]
-    assert "Not covered by what was found: the cost of the viaduct." in response.synthesis
+    assert [step_of(received) for received in server.requests] == ["plan", "read", "answer", "answer"]
+    assert "Not covered by what was found: the costs of the viaduct." in response.synthesis
     assert "time limit" in response.synthesis
 
 
@@ -274,7 +280,7 @@ def test_a_step_that_hangs_is_left_in_time_for_the_answer(tmp_path: Path) -> Non
     with opened(tmp_path, hanging, budget=BudgetSettings(soft_seconds=22.0, hard_seconds=27.0)) as (quarry, server):
         response = quarry.search("papers", **COSTS)
         check_answer(quarry, response)
-    assert [step_of(received) for received in server.requests] == ["plan", "read", "judge", "synthesize"]
+    assert [step_of(received) for received in server.requests] == ["plan", "read", "answer"]
     assert "was not available" in response.synthesis
 
 
@@ -296,10 +302,10 @@ def test_closing_the_stream_ends_the_call_under_way(tmp_path: Path) -> None:
     with opened(tmp_path, lambda _: Answer({}, delay_s=60)) as (quarry, server):
         asyncio.run(leave(quarry, server))
         give_up = time.monotonic() + 10
-        while not server.requests[0].went_away and time.monotonic() < give_up:
+        while not all(r.went_away for r in server.requests) and time.monotonic() < give_up:
             time.sleep(0.01)
-        assert server.requests[0].went_away
-        assert len(server.requests) == 1
+        assert all(received.went_away for received in server.requests)
+        assert len(server.requests) <= 2, "the plan, and the readers beside it"
 
 
 def test_a_hundred_searches_at_once_do_not_mix(tmp_path: Path) -> None:
@@ -331,7 +337,7 @@ def test_a_hundred_searches_at_once_do_not_mix(tmp_path: Path) -> None:
     for received in server.requests:
         plants = set(re.findall(r"plant (\d+)", received.user))
         assert len(plants) == 1
-    assert len(server.requests) == 400
+    assert len(server.requests) == 300
 
 
 def poisoned(number: int) -> dict[str, Any]:
@@ -427,4 +433,4 @@ def test_check_reports_a_key_that_does_not_work(tmp_path: Path) -> None:
 def test_check_is_content_with_models_that_answer(tmp_path: Path) -> None:
     with opened(tmp_path, polite) as (quarry, server):
         assert quarry.check() == []
-        assert [step_of(received) for received in server.requests] == ["check", "check"]
+        assert [step_of(received) for received in server.requests] == ["probe", "probe"]

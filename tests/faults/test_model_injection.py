@@ -8,21 +8,25 @@ import re
 import msgspec
 import pytest
 
-from engine.agent.claude.judge import MAX_QUERIES as JUDGE_QUERIES
+from engine.agent.answer.verify import Verified, verified
+from engine.agent.claude.answer import MAX_FINDINGS, MAX_SENTENCES
+from engine.agent.claude.answer import MAX_QUERIES as ANSWER_QUERIES
 from engine.agent.claude.plan import MAX_QUERIES, MAX_SUB_QUESTIONS
-from engine.agent.claude.synthesize import MAX_FINDINGS, MAX_SENTENCES
-from engine.agent.steps import AttributeValues, PlannedQuery
+from engine.agent.drafts import Problem, Statement
+from engine.agent.steps import AttributeValues, Evidence, PlannedQuery, Repairer
 from engine.errors import FilterError
 from engine.filters.check import parse_filter
 from engine.llm.claude import ClaudeModel
+from engine.model.document import JsonValue
 from engine.settings import ModelSettings
 from tests.fakes.messages_replies import Answer, Received
 from tests.fakes.messages_server import FakeMessages
-from tests.fakes.obedient import LEAK, ORDER, WORST, obey, step_of
+from tests.fakes.obedient import ORDER, WORST, obey, step_of
 from tests.unit.agent_claude.examples import (
     CORPUS,
     EVIDENCE,
-    LACKING,
+    LAST,
+    MORE,
     MULTITURN,
     PASSAGES,
     PLAN,
@@ -72,39 +76,49 @@ def test_an_order_in_a_passage_cannot_bring_in_other_blocks(bench: Bench) -> Non
         assert item.relevance <= 10
 
 
-def test_an_order_in_the_evidence_cannot_make_the_judge_leave_its_limits(bench: Bench) -> None:
-    evidence = (*EVIDENCE, msgspec.structs.replace(EVIDENCE[0], passage=POISON, block_ids=("7.1",)))
+def poisoned() -> tuple[Evidence, ...]:
+    return (*EVIDENCE, msgspec.structs.replace(EVIDENCE[0], passage=POISON, block_ids=("7.1",)))
 
+
+def test_an_order_in_the_evidence_cannot_make_the_queries_leave_their_limits(bench: Bench) -> None:
     async def turn() -> None:
         await bench.steps.planner.plan(QUESTION, CORPUS)
-        judgement = await bench.steps.judge.judge(QUESTION, PLAN, evidence, ())
-        check_queries(judgement.queries, JUDGE_QUERIES)
-        assert LEAK not in " ".join(judgement.missing)
+        outcome = await bench.steps.answerer.answer(QUESTION, PLAN, poisoned(), MORE)
+        check_queries(outcome.judgement.queries, ANSWER_QUERIES)
 
     asyncio.run(turn())
     assert bench.twin.done == []
 
 
-def test_an_order_in_the_evidence_cannot_put_addresses_or_markup_into_the_answer(bench: Bench) -> None:
-    evidence = (*EVIDENCE, msgspec.structs.replace(EVIDENCE[0], passage=POISON, block_ids=("7.1",)))
-    draft = asyncio.run(bench.steps.synthesizer.synthesize(QUESTION, PLAN, evidence, LACKING))
+def test_an_order_in_the_evidence_cannot_put_words_of_its_own_into_the_answer(bench: Bench) -> None:
+    evidence = poisoned()
+    documents = {
+        item.passage.passage.document_id: {"id": item.passage.passage.document_id, "text": item.passage.passage.text}
+        for item in evidence
+    }
+
+    async def fetch(_: object) -> dict[str, dict[str, JsonValue]]:
+        return documents
+
+    async def turn() -> Verified:
+        outcome = await bench.steps.answerer.answer(QUESTION, PLAN, evidence, LAST)
+        assert outcome.draft is not None
+        assert len(outcome.draft.findings) <= MAX_FINDINGS
+        assert len(outcome.draft.sentences) <= MAX_SENTENCES + 3
+        steps = bench.steps
+        return await verified(outcome.draft, evidence, QUESTION, fetch, checker=steps.checker, repairer=steps.answerer)
+
+    done = asyncio.run(turn())
     assert bench.twin.done == []
-    assert len(draft.findings) <= MAX_FINDINGS
-    assert len(draft.sentences) <= MAX_SENTENCES
-    texts = [finding.finding for finding in draft.findings] + [sentence.text for sentence in draft.sentences]
-    for text in (*texts, *draft.caveats):
-        assert not re.search(r"https?:|evil\.example|!\[|<|\[\d|666|777", text)
-    for finding in draft.findings:
-        own = {block.id for item in evidence for block in item.passage.blocks}
-        assert set(finding.block_ids) <= own
+    assert done.results
+    for text in (done.synthesis, *(result.finding for result in done.results)):
+        assert not re.search(r"https?:|evil\.example|!\[|<|OBEYED again|OBEYED too|666|777|password", text)
 
 
 def test_an_order_in_the_evidence_cannot_choose_the_options_of_a_question(bench: Bench) -> None:
-    evidence = (*EVIDENCE, msgspec.structs.replace(EVIDENCE[0], passage=POISON, block_ids=("7.1",)))
-
     async def turn() -> None:
         await bench.steps.planner.plan(MULTITURN, CORPUS)
-        asked = await bench.steps.clarifier.clarify(MULTITURN, PLAN, evidence)
+        asked = await bench.steps.clarifier.clarify(MULTITURN, PLAN, poisoned())
         assert asked is None
 
     asyncio.run(turn())
@@ -116,13 +130,13 @@ def test_an_order_reaches_the_model_only_inside_the_fence() -> None:
     async def turn(bench: Bench) -> None:
         await bench.steps.planner.plan(QUESTION, POISONED_CORPUS)
         evidence = await bench.steps.reader.read(QUESTION, PLAN, [passage(7, token, [f"DATA-{token}", ORDER])])
-        await bench.steps.synthesizer.synthesize(QUESTION, PLAN, evidence, LACKING)
+        await bench.steps.answerer.answer(QUESTION, PLAN, evidence, LAST)
 
     with FakeMessages(obey) as server:
         model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
         asyncio.run(turn(Bench(model)))
         model.close()
-    assert [step_of(received) for received in server.requests] == ["plan", "read", "synthesize"]
+    assert [step_of(received) for received in server.requests] == ["plan", "read", "answer"]
     for received in server.requests:
         assert ORDER not in received.system
         parts = received.user.split(f"DATA-{token}")
@@ -142,9 +156,13 @@ def test_the_worst_replies_fit_their_schemas() -> None:
     async def turn(bench: Bench) -> None:
         await bench.steps.planner.plan(MULTITURN, CORPUS)
         await bench.steps.reader.read(QUESTION, PLAN, PASSAGES)
-        await bench.steps.judge.judge(QUESTION, PLAN, EVIDENCE, ())
         await bench.steps.clarifier.clarify(MULTITURN, PLAN, EVIDENCE)
-        await bench.steps.synthesizer.synthesize(QUESTION, PLAN, EVIDENCE, LACKING)
+        outcome = await bench.steps.answerer.answer(QUESTION, PLAN, EVIDENCE, LAST)
+        assert isinstance(bench.steps.answerer, Repairer)
+        assert bench.steps.checker is not None
+        assert outcome.draft is not None
+        await bench.steps.answerer.repair(QUESTION, outcome.draft, [Problem("sentence", 0, "x")])
+        await bench.steps.checker.check(QUESTION, [Statement("x", ("y",))], lambda *_: None)
 
     with FakeMessages(count) as server:
         model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))

@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.agent.answer.cite import clean, markers
-from engine.agent.answer.gate import unsupported
+from engine.agent.answer.gate import Sources, faults_of, unsupported
 from engine.agent.answer.support import attribute_value
 from engine.agent.answer.verify import verified
-from engine.agent.steps import AnswerDraft, Block, Evidence, FindingDraft, Question, ReadingPassage, SentenceDraft
+from engine.agent.drafts import AnswerDraft, FindingDraft, SentenceDraft
+from engine.agent.steps import Block, Evidence, Question, ReadingPassage
 from engine.model.document import Passage
 from engine.model.search import MAX_EXCERPT, MAX_EXCERPTS, MAX_RESULTS, Result, SearchRequest
 
+QUESTION = Question(SearchRequest(objective="What is 12?", context="ab"))
 TEXTS = st.text(alphabet='ab 1.,\n“”"[]()é√文', max_size=60)
 PROSE = st.lists(
     st.sampled_from(["Acme", "rose", "by 12 %.", "It “fell”", "(in 1999)", "é√文"]), min_size=3, max_size=30
@@ -89,13 +91,6 @@ def turns(draw: st.DrawFn) -> tuple[AnswerDraft, list[Evidence], dict[str, dict[
     return AnswerDraft(tuple(findings), tuple(sentences), tuple(caveats)), evidence, live
 
 
-class Silent:
-    """A synthesizer that mends nothing."""
-
-    async def synthesize(self, *_: object) -> AnswerDraft:
-        raise AssertionError("a verification writes nothing new")
-
-
 def answer(
     turn: tuple[AnswerDraft, list[Evidence], dict[str, dict[str, Any]]],
 ) -> tuple[str, tuple[Result, ...], dict[str, dict[str, Any]]]:
@@ -104,9 +99,8 @@ def answer(
     async def fetch(ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         return {i: live[i] for i in ids if i in live}
 
-    question = Question(SearchRequest(objective="What is 12?", context="ab"))
-    synthesis, results = asyncio.run(verified(draft, evidence, Silent(), question, fetch))
-    return synthesis, results, live
+    done = asyncio.run(verified(draft, evidence, QUESTION, fetch))
+    return done.synthesis, done.results, live
 
 
 @given(turns())
@@ -140,9 +134,13 @@ def test_an_answer_without_results_says_nothing(turn: Any) -> None:
 
 
 @given(turns())
-def test_numbers_and_quotations_of_a_finding_stand_in_its_excerpts(turn: Any) -> None:
+def test_figures_and_quotations_of_a_finding_stand_in_what_was_shown_of_its_document(turn: Any) -> None:
+    _, evidence, _ = turn
     _, results, _ = answer(turn)
-    assert [r for r in results if unsupported(r.finding, r.excerpts)] == []
+    for result in results:
+        read = [e.passage.passage for e in evidence if e.passage.passage.document_id == result.id]
+        around = tuple(text for p in read for text in (p.text, p.header))
+        assert faults_of(result.finding, Sources(result.excerpts, around, ("What is 12?", "ab"))) == []
 
 
 @given(WORDS, st.lists(WORDS, max_size=3))

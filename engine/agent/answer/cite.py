@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.agent.answer.support import Supported
-from engine.agent.steps import AnswerDraft
+from engine.agent.drafts import AnswerDraft
 from engine.model.document import JsonValue
 from engine.model.search import MAX_RESULTS, Result
 
@@ -25,8 +25,8 @@ def cite(
 ) -> tuple[str, tuple[Result, ...]]:
     """Synthesis and results, findings numbered in the draft's order of importance.
 
-    Sentences that failed, or whose findings all fell away, are left out. A finding that no sentence cites is cited in
-    a last sentence of its own.
+    Sentences that failed, or whose findings all fell away, are left out; equal ones become one. A finding that no
+    sentence cites is cited in a last sentence of its own; without any sentence the findings' own words are the answer.
 
     Args:
         documents: given, each result carries its document.
@@ -38,21 +38,25 @@ def cite(
         :MAX_RESULTS
     ]
     number = {index: position for position, index in enumerate(kept, 1)}
-    lines: list[str] = []
-    cited: set[int] = set()
-    for position, sentence in enumerate(draft.sentences):
-        marks = list(dict.fromkeys(n for n in sentence.findings if n in number))
-        text = clean(sentence.text)
-        if position in failed_sentences or not marks or not text:
-            continue
-        cited.update(marks)
-        lines.append(f"{text} {''.join(f'[{number[n]}]' for n in sorted(marks, key=number.__getitem__))}")
-    rest = [index for index in kept if index not in cited]
-    if rest:
-        opening = "See also" if lines else "Found"
-        lines.append(f"{opening} {''.join(f'[{number[n]}]' for n in rest)}.")
     if not kept:
         return "", ()
+    marks: dict[str, dict[int, None]] = {}
+    texts: dict[str, str] = {}
+    for position, sentence in enumerate(draft.sentences):
+        known = [n for n in sentence.findings if n in number]
+        text = clean(sentence.text)
+        if position in failed_sentences or not known or not text:
+            continue
+        # A sentence that is said twice is said once, with the citations of both.
+        texts.setdefault(text.casefold(), text)
+        marks.setdefault(text.casefold(), {}).update(dict.fromkeys(known))
+    lines = [f"{texts[folded]} {_marked(known, number)}" for folded, known in marks.items()]
+    cited = {index for known in marks.values() for index in known}
+    rest = [index for index in kept if index not in cited]
+    if lines and rest:
+        lines.append(f"See also {_marked(rest, number)}.")
+    elif rest:
+        lines = [f"{_said(supported[index])} {_marked([index], number)}" for index in rest]
     results: list[Result] = []
     for index in kept:
         held = supported[index]
@@ -66,6 +70,15 @@ def cite(
                 )
             )
     return " ".join(lines), tuple(results)
+
+
+def _marked(indexes: Iterable[int], number: Mapping[int, int]) -> str:
+    return "".join(f"[{number[n]}]" for n in sorted(indexes, key=number.__getitem__))
+
+
+def _said(held: Supported | None) -> str:
+    """A finding's own words; those of its excerpt where they are nothing but markers."""
+    return "" if held is None else clean(held.finding) or clean(held.excerpts[0]) or "Found"
 
 
 def clean(text: str) -> str:

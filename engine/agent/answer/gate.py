@@ -1,61 +1,221 @@
-"""The gate: numbers, quotations and names of a draft that do not stand in what they cite are reported as problems."""
+"""The gate: every word that leaves a search is checked here, whoever put it.
+
+A statement may say what its sources say: the excerpts it cites, the passages, headers and attribute values they come
+from, and the client's own words. Addresses, commands, quotations, figures and names must stand there. Figures and
+dates may be rewritten, and computed where the computation is declared and holds. Of a statement that a model wrote,
+lone names, numbers as words and denials are looked at too; there the check may err, so these faults are not sure.
+
+What cites nothing (a caveat, what is missing, a question back) may only use the client's words: it would otherwise be
+the way out for what a document wants to say to the reader.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from engine.agent.answer.names import strange_names
+from engine.agent.answer.addresses import folded, strange_addresses
+from engine.agent.answer.arithmetic import computed_values
+from engine.agent.answer.dates import dates, known
+from engine.agent.answer.figures import KnownFigures, figures, number_words
+from engine.agent.answer.names import lone_names, strange_names
+from engine.agent.answer.negation import turned_around
+from engine.agent.answer.quotations import strange_quotations
 from engine.agent.answer.support import Supported
-from engine.agent.steps import AnswerDraft, Problem
+from engine.agent.drafts import AnswerDraft, Computed, Problem
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_QUOTED = re.compile(r"[“\"«„]([^“”\"«»„]{3,}?)[”\"»“]")
+OWN_WORDS = 0.5
+"""Share of the words of an uncited text that must be the client's; larger lets less through."""
+_STEM = 5
+"""Letters after which words count as forms of one."""
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+class Fault(NamedTuple):
+    """Why a statement says more than its sources; `is_sure` as in `Problem`."""
+
+    reason: str
+    is_sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a statement may draw on.
+
+    Attributes:
+        excerpts: what it cites.
+        around: passages, headers and attribute values that were shown with them.
+        asked: the client's own words.
+        cited: how many documents it cites; that many may be said in words.
+    """
+
+    excerpts: tuple[str, ...]
+    around: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    cited: int = 0
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them, once each."""
+        return tuple(dict.fromkeys((*self.excerpts, *self.around, *self.asked)))
 
 
 def problems_of(draft: AnswerDraft, supported: Sequence[Supported | None], asked: Sequence[str] = ()) -> list[Problem]:
-    """What in the draft's own words does not stand in the excerpts it cites.
+    """Every fault of every part of a draft, in the draft's order.
 
     Args:
-        asked: the client's own texts; a name may come from there too.
+        asked: the client's own texts.
     """
+    own = tuple(text for text in asked if text)
     problems: list[Problem] = []
     for index, held in enumerate(supported):
-        if held is not None and (reason := _unsupported(held.finding, [held], asked)):
-            problems.append(Problem("finding", index, reason))
+        if held is not None:
+            sources = sources_of([held], own)
+            faults = faults_of(held.finding, sources, is_written=draft.written)
+            problems += [Problem("finding", index, fault.reason, fault.is_sure) for fault in faults]
     for index, sentence in enumerate(draft.sentences):
         cited = [held for n in sentence.findings if 0 <= n < len(supported) and (held := supported[n]) is not None]
         if not cited:
             problems.append(Problem("sentence", index, "none of the findings it cites has an excerpt"))
-        elif reason := _unsupported(sentence.text, cited, asked):
-            problems.append(Problem("sentence", index, reason))
+            continue
+        faults = faults_of(sentence.text, sources_of(cited, own), sentence.computed, is_written=draft.written)
+        problems += [Problem("sentence", index, fault.reason, fault.is_sure) for fault in faults]
+    if draft.written:
+        for index, caveat in enumerate(draft.caveats):
+            problems += [Problem("caveat", index, fault.reason) for fault in uncited_faults(caveat, own)]
+        for index, phrase in enumerate(draft.missing):
+            problems += [Problem("missing", index, fault.reason) for fault in uncited_faults(phrase, own)]
     return problems
 
 
-def _unsupported(text: str, cited: Sequence[Supported], asked: Sequence[str]) -> str:
-    excerpts = [excerpt for held in cited for excerpt in held.excerpts]
-    if reason := unsupported(text, excerpts):
-        return reason
-    strange = strange_names(text, [*excerpts, *(around for held in cited for around in held.around), *asked])
-    return f"the name {strange[0]} stands nowhere in what it cites" if strange else ""
+def sources_of(cited: Sequence[Supported], asked: Sequence[str]) -> Sources:
+    """What a statement that cites these findings may draw on."""
+    return Sources(
+        excerpts=tuple(dict.fromkeys(excerpt for held in cited for excerpt in held.excerpts)),
+        around=tuple(dict.fromkeys(text for held in cited for text in held.around)),
+        asked=tuple(asked),
+        cited=len({held.document_id for held in cited}),
+    )
+
+
+def faults_of(
+    text: str, sources: Sources, computed: Sequence[Computed] = (), *, is_written: bool = False
+) -> list[Fault]:
+    """All faults of a statement that cites something.
+
+    Args:
+        computed: figures of it that stand in no source, with what they are computed from.
+        is_written: a model put the words; adds the faults that are not sure.
+
+    >>> faults_of("It rose by 12 % in 2023.", Sources(("Sales rose by 12 % last year.",)))
+    [Fault(reason='the number 2023 stands in none of its sources', is_sure=True)]
+    """
+    texts = sources.texts
+    faults = [
+        Fault(f"the address or command {found} stands in none of its sources")
+        for found in strange_addresses(text, texts)
+    ]
+    faults += [
+        Fault(f"the quotation “{quoted}” stands in none of its sources") for quoted in strange_quotations(text, texts)
+    ]
+    faults += _figure_faults(text, texts, computed, sources.cited, is_written=is_written)
+    strange = strange_names(text, texts)
+    faults += [Fault(f"the name {name} stands in none of its sources") for name in strange]
+    if is_written:
+        lone = [name for name in lone_names(text, texts) if name not in strange]
+        faults += [Fault(f"{name} looks like a name and stands in none of its sources", is_sure=False) for name in lone]
+        if turned := turned_around(text, sources.excerpts):
+            faults.append(Fault(turned, is_sure=False))
+    return faults
+
+
+def _figure_faults(
+    text: str, texts: Sequence[str], computed: Sequence[Computed], cited: int, *, is_written: bool
+) -> list[Fault]:
+    held = KnownFigures(texts)
+    values, wrong = computed_values(computed, held)
+    faults = [Fault(reason) for reason in wrong]
+    plain, misdated = _without_known_dates(text, texts)
+    faults += [Fault(f"the date {date} stands in none of its sources", is_sure=False) for date in misdated]
+    for figure in figures(plain):
+        if (figure.readings | figure.plain) & values:
+            continue
+        if (fault := held.fault(figure)) is not None:
+            faults.append(Fault(*fault))
+    if is_written:
+        faults += [
+            Fault(f"the number {word} stands in none of its sources", is_sure=False)
+            for word, value in number_words(text)
+            if value != cited and value not in values and not held.has_value(value)
+        ]
+    return faults
+
+
+def _without_known_dates(text: str, texts: Sequence[str]) -> tuple[str, list[str]]:
+    """`text` without the dates that its sources have, and the dates that they do not have."""
+    written = unicodedata.normalize("NFC", text)
+    sources = [date for source in texts for date in dates(source)]
+    left, end = "", 0
+    strange: list[str] = []
+    for date in dates(written):
+        if known(date, sources):
+            left += f"{written[end : date.start]} "
+            end = date.end
+        else:
+            strange.append(written[date.start : date.end])
+    return left + written[end:], strange
+
+
+def uncited_faults(text: str, asked: Sequence[str]) -> list[Fault]:
+    """All faults of a text that cites nothing: besides those of a statement, words that are not the client's."""
+    faults = [
+        fault
+        for fault in faults_of(text, Sources((), asked=tuple(asked)), is_written=True)
+        if not fault.reason.startswith(("it denies", "every excerpt"))
+    ]
+    if own_share(text, asked) < OWN_WORDS:
+        faults.append(Fault("it cites nothing and is not about what was asked"))
+    return faults
+
+
+def own_share(text: str, asked: Iterable[str]) -> float:
+    """Share of the words of `text` that stand in `asked`, other forms of a word included; 0 for no words.
+
+    >>> own_share("the costs in 1986", ["What did the bridge cost in 1986?"])
+    1.0
+    """
+    words = _units(text)
+    held = {unit for source in asked for unit in _units(source)}
+    stems = {unit[:_STEM] for unit in held if len(unit) >= _STEM} | {unit for unit in held if len(unit) == _STEM - 1}
+    own = [unit in held or unit[:_STEM] in stems or (len(unit) == _STEM and unit[:-1] in stems) for unit in words]
+    return sum(own) / len(own) if own else 0.0
+
+
+def _units(text: str) -> list[str]:
+    """Words, and pairs of characters in scripts that put no spaces between words."""
+    units: list[str] = []
+    for word in _WORD.findall(folded(text)):
+        if _UNSPACED.search(word):
+            units += [word[start : start + 2] for start in range(max(1, len(word) - 1))]
+        else:
+            units.append(word)
+    return units
 
 
 def unsupported(text: str, excerpts: Sequence[str]) -> str:
-    """Why `text` says more than `excerpts`: a number or a quotation that stands in none; empty when none does.
+    """The first reason why `text` says more than `excerpts`: a figure, a quotation or an address; empty for none.
 
     >>> unsupported("It rose by 12 % in 2023.", ["Sales rose by 12 % last year."])
-    'the number 2023 stands in none of its excerpts'
+    'the number 2023 stands in none of its sources'
     """
-    held = " ".join(_folded(excerpt) for excerpt in excerpts)
-    numbers = {number.strip(".,:") for number in _NUMBER.findall(held)}
-    for number in _NUMBER.findall(text):
-        if number.strip(".,:") not in numbers:
-            return f"the number {number} stands in none of its excerpts"
-    for quoted in _QUOTED.findall(text):
-        if _folded(quoted).strip(" .,;:!?") not in held:
-            return f"the quotation “{quoted}” stands in none of its excerpts"
-    return ""
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.replace("’", "'").replace("‘", "'").split()).casefold()
+    texts = tuple(excerpts)
+    for address in strange_addresses(text, texts):
+        return f"the address or command {address} stands in none of its sources"
+    for quoted in strange_quotations(text, texts):
+        return f"the quotation “{quoted}” stands in none of its sources"
+    figure_faults = [fault for fault in _figure_faults(text, texts, (), 0, is_written=False) if fault.is_sure]
+    return figure_faults[0].reason if figure_faults else ""

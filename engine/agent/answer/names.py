@@ -9,6 +9,8 @@ from typing import NamedTuple
 NOUN_CAPITALS = 0.25
 """Share of capitalised words within sentences above which a language is taken to capitalise its nouns, as German does;
 English news has about half of that."""
+_BEGINNING = 4
+"""Letters that tell two forms of a name from two names."""
 _WORD = re.compile(r"\w(?:[\w’'&-]|\.(?=\w))*")
 _SENTENCE_END = re.compile(r"[.!?:;…]['”\"»)]*\s*$")
 
@@ -56,6 +58,29 @@ def strange_names(text: str, sources: Iterable[str]) -> list[str]:
             if not is_known and not _forms(word.text) & known:
                 strange[word.text] = None
     return list(strange)
+
+
+def lone_names(text: str, sources: Iterable[str]) -> list[str]:
+    """Capitalised words within a sentence of `text` that begin no word of `sources`, in order.
+
+    Where nouns have capitals, none is looked at. A word of the same first letters counts as known, so that "German"
+    stands where "Germany" does; this may err in both ways.
+
+    >>> lone_names("It was drawn by Smith, a German, said Ada.", ["Ada drew it in Germany."])
+    ['Smith']
+    """
+    texts = [_words(source) for source in sources]
+    if _capitalises_nouns([word for held in texts for word in held]):
+        return []
+    known = {form for words in texts for word in words for form in _forms(word.text)}
+    begun = {form[:_BEGINNING] for form in known if len(form) >= _BEGINNING}
+    found: dict[str, None] = {}
+    for word in _words(text):
+        forms = _forms(word.text)
+        is_name = word.text[0].isupper() and not word.begins and len(word.text) > 1
+        if is_name and not forms & known and not {form[:_BEGINNING] for form in forms} & begun:
+            found[word.text] = None
+    return list(found)
 
 
 def _words(text: str) -> list[_Word]:

@@ -10,7 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.agent.steps import AnswerDraft, Block, ReadingPassage
+import msgspec
+
+from engine.agent.drafts import AnswerDraft
+from engine.agent.steps import Block, ReadingPassage
 from engine.model.document import JsonValue
 from engine.model.search import MAX_EXCERPT, MAX_EXCERPTS
 
@@ -22,22 +25,29 @@ class Supported:
     """A finding of a draft with its excerpts, each verbatim in one attribute value of the document.
 
     Attributes:
-        around: what else was read with them (passages, headers, attribute values): a name may come from there, because
+        around: what else was shown with them (passages, headers, attribute values): a name may come from there, because
             an excerpt often says "he" where its passage says who.
+        values: headers and attribute values alone.
     """
 
     finding: str
     document_id: str
     excerpts: tuple[str, ...]
     around: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
 
 
 def attribute_value(document: Mapping[str, JsonValue], attribute: str) -> str | None:
-    """The text that a passage's attribute names, a list's element included; None when it is not there."""
+    """The text that a block's attribute names, a list's element included; None when it is not there.
+
+    Numbers and truth values are text as JSON writes them.
+    """
     value = document.get(attribute)
     if value is None and (element := _ELEMENT.match(attribute)):
         held, position = document.get(element[1]), int(element[2])
         value = held[position] if isinstance(held, list) and position < len(held) else None
+    if isinstance(value, (bool, int, float)):
+        return msgspec.json.encode(value).decode()
     return value if isinstance(value, str) else None
 
 
@@ -58,10 +68,11 @@ def excerpts_of(
         if held is None:
             continue
         passage, block = held
-        value = attribute_value(document, passage.passage.attribute)
+        attribute = block.attribute or passage.passage.attribute
+        value = attribute_value(document, attribute)
         end = block.start + len(block.text)
         if value is not None and block.text.strip() and value[block.start : end] == block.text:
-            spans.setdefault(passage.passage.attribute, []).append((block.start, end))
+            spans.setdefault(attribute, []).append((block.start, end))
     found: list[str] = []
     for attribute, places in spans.items():
         value = attribute_value(document, attribute) or ""
@@ -95,9 +106,21 @@ def support(
         }
         excerpts = excerpts_of(tuple(own), own, document) if document is not None else ()
         around = tuple(dict.fromkeys(text for passage, _ in own.values() for text in _around(passage)))
-        out.append(Supported(finding.finding, finding.document_id, excerpts, around) if excerpts else None)
+        values = tuple(dict.fromkeys(text for passage, _ in own.values() for text in _values(passage)))
+        out.append(Supported(finding.finding, finding.document_id, excerpts, around, values) if excerpts else None)
     return out
 
 
 def _around(passage: ReadingPassage) -> list[str]:
-    return [passage.passage.text, passage.passage.header, *(str(value) for value in passage.attributes.values())]
+    return [
+        passage.passage.text,
+        passage.before,
+        *_values(passage),
+        *(str(value) for value in passage.attributes.values()),
+    ]
+
+
+def _values(passage: ReadingPassage) -> list[str]:
+    """The header, and the attribute values with their names."""
+    facts = [f"{block.attribute}: {block.text}" for block in passage.facts]
+    return [passage.passage.header, *(facts or [f"{name}: {value}" for name, value in passage.attributes.items()])]

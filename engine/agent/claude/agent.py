@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.agent.claude.answer import ClaudeAnswerer
+from engine.agent.claude.check import ClaudeChecker
 from engine.agent.claude.clarify import ClaudeClarifier
 from engine.agent.claude.fence import random_token
-from engine.agent.claude.judge import ClaudeJudge
 from engine.agent.claude.plan import ClaudePlanner
-from engine.agent.claude.read import ClaudeReader
-from engine.agent.claude.synthesize import ClaudeSynthesizer
+from engine.agent.claude.read import BATCH, ClaudeReader
 from engine.agent.claude.turn import FallbackCounters, ModelTurn
 from engine.agent.steps import Steps, StepsFactory, TurnBudget
 from engine.llm.protocol import ChatModel
@@ -18,7 +18,7 @@ from engine.settings import BudgetSettings
 
 
 class ClaudeAgent:
-    """The Claude steps of one engine. `steps` is a `StepsFactory`.
+    """The steps of one engine on a language model. `steps` is a `StepsFactory`.
 
     Attributes:
         fallbacks: how often a step was done by its offline twin, and why.
@@ -37,7 +37,7 @@ class ClaudeAgent:
 
         Args:
             offline: makes the twins, which do a step when the model cannot.
-            token: makes the delimiter of a call; it must not be foreseeable.
+            token: makes the delimiter of a turn; it must not be foreseeable.
         """
         self.fallbacks = FallbackCounters(observer or SilentObserver())
         self._model = model
@@ -52,8 +52,11 @@ class ClaudeAgent:
         return Steps(
             planner=ClaudePlanner(turn, twins.planner),
             reader=ClaudeReader(turn, twins.reader, self._budget.reader_batches),
-            judge=ClaudeJudge(turn, twins.judge),
-            synthesizer=ClaudeSynthesizer(turn, twins.synthesizer),
+            answerer=ClaudeAnswerer(turn, twins.answerer, twins.reader),
             clarifier=ClaudeClarifier(turn, twins.clarifier),
             notice=turn.notice,
+            opening=twins.planner,
+            checker=ClaudeChecker(turn),
+            read_per_round=BATCH * self._budget.reader_batches,
+            trace=turn,
         )

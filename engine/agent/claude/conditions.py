@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from engine.agent.claude.fence import one_line
 from engine.agent.steps import Corpus
 from engine.errors import FilterError
 from engine.filters.check import parse_filter
@@ -19,6 +20,8 @@ from engine.model.schema import AttributeType
 
 MAX_CONDITIONS = 4
 MAX_VALUES = 20
+_SHOWN = 60
+_SHOWN_VALUES = 4
 
 _OPERATORS = {"any_of": "$in", "none_of": "$not_in", "at_least": "$gte", "at_most": "$lte"}
 _TRUTH = {"true": True, "false": False, "yes": True, "no": False}
@@ -32,29 +35,40 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values: tuple[str, ...]
 
 
-def to_narrowing(conditions: Sequence[Condition], corpus: Corpus) -> Mapping[str, Any] | None:
-    """Filter JSON that holds where all usable conditions hold; None when there is none.
+def to_narrowing(conditions: Sequence[Condition], corpus: Corpus) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
+    """Filter JSON that holds where all usable conditions hold, None when there is none; and what was dropped, readable.
 
     A condition is dropped when its attribute is not filterable, a value is not of the attribute's type, or the filter
     language refuses it. Text is matched to known values without regard to case. An equal condition counts once.
     """
     filters: list[dict[str, Any]] = []
+    dropped: list[str] = []
     for condition in conditions:
         narrowing = _one(condition, corpus)
-        if narrowing is None or narrowing in filters:
-            continue
-        try:
-            parse_filter(narrowing, corpus.schema)
-        except FilterError:
-            continue
-        filters.append(narrowing)
+        if narrowing is None or not _is_accepted(narrowing, corpus):
+            dropped.append(_told(condition))
+        elif narrowing not in filters:
+            filters.append(narrowing)
     match filters[:MAX_CONDITIONS]:
         case []:
-            return None
+            return None, tuple(dropped)
         case [single]:
-            return single
+            return single, tuple(dropped)
         case several:
-            return {"$and": several}
+            return {"$and": several}, tuple(dropped)
+
+
+def _is_accepted(narrowing: Mapping[str, Any], corpus: Corpus) -> bool:
+    try:
+        parse_filter(narrowing, corpus.schema)
+    except FilterError:
+        return False
+    return True
+
+
+def _told(condition: Condition) -> str:
+    values = ", ".join(one_line(value)[:_SHOWN] for value in condition.values[:_SHOWN_VALUES])
+    return f"{one_line(condition.attribute)[:_SHOWN]} {condition.operator.replace('_', ' ')} {values}"
 
 
 def _one(condition: Condition, corpus: Corpus) -> dict[str, Any] | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 
-from engine.agent.claude.fence import Fence, one_line
+from engine.agent.claude.corpus_lines import corpus_lines
+from engine.agent.claude.fence import one_line
 from engine.agent.claude.queries import QueryReply, identity, usable_queries
-from engine.agent.claude.question import question_lines
+from engine.agent.claude.question import question_block
 from engine.agent.claude.turn import ModelTurn, Skipped, StepSpec
 from engine.agent.steps import AnswerShape, Corpus, Plan, PlannedQuery, Planner, Question, SubQuestion
 from engine.errors import ModelError
@@ -18,11 +17,9 @@ MAX_QUERIES = 8
 MAX_ENTITIES = 8
 _SUB_QUESTION = 500
 _ENTITY = 80
-_VALUES_SHOWN = 30
-_ATTRIBUTES_SHOWN = 40
 _CONTEXT = 50_000
 
-SPEC = StepSpec(step="plan", prompt="plan", max_tokens=4_000, cap_s=15.0, keep_s=25.0)
+SPEC = StepSpec(step="plan", max_tokens=4_000, cap_s=15.0, keep_s=25.0)
 
 
 class SubQuestionReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,9 +46,12 @@ class ClaudePlanner:
 
     async def plan(self, question: Question, corpus: Corpus) -> Plan:
         self._turn.corpus = corpus
-        fence = self._turn.fence()
-        lines = (*question_lines(question, fence, context=_CONTEXT), *_corpus_lines(corpus, fence))
-        user = (fence.around("Question and collection", lines), f"Today is {corpus.today}. Plan the search.")
+        fence = self._turn.fence
+        user = (
+            question_block(question, fence, context=_CONTEXT),
+            fence.around("Collection", corpus_lines(corpus, fence)),
+            f"Today is {corpus.today}. Step: plan",
+        )
         try:
             reply = await self._turn.ask(SPEC, PlanReply, user)
         except (ModelError, Skipped) as error:
@@ -69,13 +69,14 @@ class ClaudePlanner:
         ) or (SubQuestion(one_line(asked)),)
         # A follow-up such as "and in 2022?" finds nothing by its own words; the sub-questions have the rest.
         own = PlannedQuery(one_line(asked)) if not question.message else PlannedQuery(sub_questions[0].text)
-        planned = usable_queries(
+        planned, dropped = usable_queries(
             reply.queries,
             limit=MAX_QUERIES,
             sub_questions=len(sub_questions),
             executed=(),
             corpus=corpus,
         )
+        self._turn.drop(dropped)
         rest = tuple(query for query in planned if identity(query) != identity(own))
         return Plan(sub_questions=sub_questions, queries=(own, *rest), shape=reply.shape)
 
@@ -83,13 +84,3 @@ class ClaudePlanner:
 def _entities(entities: tuple[str, ...]) -> tuple[str, ...]:
     cleaned = (one_line(entity)[:_ENTITY].strip() for entity in entities)
     return tuple(dict.fromkeys(entity for entity in cleaned if entity))[:MAX_ENTITIES]
-
-
-def _corpus_lines(corpus: Corpus, fence: Fence) -> Iterator[str]:
-    yield f"The collection has {corpus.documents} documents. Attributes that conditions may name:"
-    known = {values.attribute: values for values in corpus.values}
-    for name in corpus.schema.filterable()[:_ATTRIBUTES_SHOWN]:
-        kind = corpus.schema.attributes[name].type.value
-        values = known[name].values[:_VALUES_SHOWN] if name in known else ()
-        shown = ", ".join(f'"{fence.line(str(value), 80)}"' for value, _ in values)
-        yield f"{fence.line(name, 128)} ({kind})" + (f": {shown}" if shown else "")

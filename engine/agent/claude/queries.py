@@ -29,8 +29,8 @@ def usable_queries(
     sub_questions: int,
     executed: Iterable[PlannedQuery],
     corpus: Corpus | None,
-) -> tuple[PlannedQuery, ...]:
-    """At most `limit` of them, none blank, none twice, none that is in `executed`.
+) -> tuple[tuple[PlannedQuery, ...], tuple[str, ...]]:
+    """At most `limit` of them, none blank, none twice, none that is in `executed`; and conditions that were dropped.
 
     Args:
         sub_questions: how many there are; a number beyond them means the whole objective.
@@ -38,12 +38,15 @@ def usable_queries(
     """
     seen = {identity(query) for query in executed}
     usable: list[PlannedQuery] = []
+    dropped: list[str] = []
     for reply in replies:
         text = one_line(reply.text)[:MAX_QUERY].strip()
+        narrowing, unusable = (None, ()) if corpus is None else to_narrowing(reply.conditions, corpus)
+        dropped += unusable
         query = PlannedQuery(
             text=text,
             sub_question=reply.sub_question - 1 if 1 <= reply.sub_question <= sub_questions else -1,
-            narrowing=None if corpus is None else to_narrowing(reply.conditions, corpus),
+            narrowing=narrowing,
             mode=reply.mode,
         )
         if text and identity(query) not in seen:
@@ -51,7 +54,7 @@ def usable_queries(
             usable.append(query)
         if len(usable) == limit:
             break
-    return tuple(usable)
+    return tuple(usable), tuple(dict.fromkeys(dropped))
 
 
 def identity(query: PlannedQuery) -> tuple[str, bytes]:

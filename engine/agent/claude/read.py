@@ -7,20 +7,19 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.agent.claude.question import NumberedBlocks, question_lines, sub_question_lines
+from engine.agent.claude.evidence_lines import NumberedLines
+from engine.agent.claude.question import question_block
 from engine.agent.claude.turn import ModelTurn, Skipped, StepSpec
 from engine.agent.steps import Evidence, Plan, Question, Reader, ReadingPassage
 from engine.errors import ModelError
 
 BATCH = 8
 """Passages a call."""
-MAX_BATCH = 12
-"""Passages a call when there would be more batches than a round may have."""
 MAX_BLOCKS = 5
 MIN_RELEVANCE = 3
 _CONTEXT = 1_500
 
-SPEC = StepSpec(step="read", prompt="read", fast=True, max_tokens=3_000, cap_s=15.0, keep_s=20.0)
+SPEC = StepSpec(step="read", fast=True, max_tokens=3_000, cap_s=15.0, keep_s=20.0)
 
 
 class PassageReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,9 +46,7 @@ class ClaudeReader:
         self._max_batches = max_batches
 
     async def read(self, question: Question, plan: Plan, passages: Sequence[ReadingPassage]) -> list[Evidence]:
-        size = min(MAX_BATCH, max(BATCH, -(-len(passages) // self._max_batches)))
-        best = sorted(passages, key=lambda passage: -passage.score)[: size * self._max_batches]
-        batches = [best[start : start + size] for start in range(0, len(best), size)]
+        batches = batches_of(passages, self._max_batches)
         outcomes = await asyncio.gather(*(self._read_batch(question, plan, batch) for batch in batches))
 
         evidence = [item for outcome in outcomes if not isinstance(outcome, Exception) for item in outcome]
@@ -69,37 +66,52 @@ class ClaudeReader:
     async def _read_batch(
         self, question: Question, plan: Plan, batch: Sequence[ReadingPassage]
     ) -> list[Evidence] | ModelError | Skipped:
-        fence, blocks = self._turn.fence(), NumberedBlocks()
-        asked = (*question_lines(question, fence, context=_CONTEXT), *sub_question_lines(plan, fence))
-        shown = [line for n, passage in enumerate(batch, 1) for line in blocks.passage_lines(n, passage, fence)]
+        fence = self._turn.fence
+        lines = NumberedLines(fence)
         user = (
-            fence.around("Question", asked),
-            fence.around("Passages", shown),
-            "Mark the sentences that help to answer.",
+            question_block(question, fence, context=_CONTEXT, plan=plan),
+            fence.around("Passages", lines.passage_lines(batch)),
+            "Step: read",
         )
         try:
             reply = await self._turn.ask(SPEC, ReadReply, user)
         except (ModelError, Skipped) as error:
             return error
-        return _checked(reply, batch, blocks, len(plan.sub_questions))
+        return _checked(reply, batch, lines, len(plan.sub_questions))
+
+
+def batches_of(passages: Sequence[ReadingPassage], most: int) -> list[list[ReadingPassage]]:
+    """The best passages in at most `most` batches, those of a document together and in the order of its text."""
+    best = sorted(passages, key=lambda passage: -passage.score)[: BATCH * most]
+    rank: dict[str, int] = {}
+    for passage in best:
+        rank.setdefault(passage.passage.document_id, len(rank))
+    placed = sorted(
+        best, key=lambda p: (rank[p.passage.document_id], p.passage.attribute, p.passage.start, p.passage.label)
+    )
+    return [placed[start : start + BATCH] for start in range(0, len(placed), BATCH)]
 
 
 def _checked(
-    reply: ReadReply, batch: Sequence[ReadingPassage], blocks: NumberedBlocks, sub_questions: int
+    reply: ReadReply, batch: Sequence[ReadingPassage], lines: NumberedLines, sub_questions: int
 ) -> list[Evidence]:
-    """Evidence of known passages and their own blocks; the first entry of a passage counts."""
+    """Evidence of known passages and their own blocks and facts; the first entry of a passage counts."""
     evidence: dict[int, Evidence] = {}
     for entry in reply.passages:
         index = entry.passage - 1
         if not 0 <= index < len(batch) or index in evidence or entry.relevance < MIN_RELEVANCE:
             continue
-        numbers = {number for number in entry.sentences if number in blocks.by_number}
-        chosen = {blocks.by_number[number][1].id for number in numbers}
-        block_ids = tuple(block.id for block in batch[index].blocks if block.id in chosen)[:MAX_BLOCKS]
-        if block_ids:
+        passage = batch[index]
+        shown = [lines.by_number[n] for n in dict.fromkeys(entry.sentences) if n in lines.by_number]
+        chosen = {block.id for _, block in shown}
+        # A document's facts are shown once, with its first passage, and belong to each of them.
+        facts = {block.attribute for document, block in shown if document == passage.passage.document_id}
+        ids = [block.id for block in passage.blocks if block.id in chosen]
+        ids += [fact.id for fact in passage.facts if fact.attribute in facts]
+        if ids:
             evidence[index] = Evidence(
-                passage=batch[index],
-                block_ids=block_ids,
+                passage=passage,
+                block_ids=tuple(ids[:MAX_BLOCKS]),
                 relevance=float(min(entry.relevance, 10)),
                 sub_questions=tuple(sorted({n - 1 for n in entry.sub_questions if 1 <= n <= sub_questions})),
             )

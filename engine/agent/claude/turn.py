@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import msgspec
 
 from engine.agent.claude.fence import Fence
-from engine.agent.claude.prompt_files import prompt
+from engine.agent.claude.prompt_files import rules
 from engine.agent.steps import Corpus, TurnBudget
 from engine.errors import ModelError, ModelMisconfigured, ModelRefused, ModelUnavailable
 from engine.llm.protocol import ChatModel, Effort, StructuredCall
 from engine.llm.structured import structured
+from engine.model.explain import ModelCall, Removal
 from engine.model.observer import Observer
 
 T = TypeVar("T")
@@ -30,14 +31,13 @@ class StepSpec(msgspec.Struct, frozen=True, kw_only=True):
     """How a step calls the model.
 
     Attributes:
-        prompt: name of the file in `prompts/`.
+        step: name of the step and of its section in the rules.
         cap_s: longest call.
         keep_s: seconds to the hard deadline that are left to later steps.
         keep_tokens: tokens of the session that are left to later steps.
     """
 
     step: str
-    prompt: str
     fast: bool = False
     effort: Effort = "low"
     max_tokens: int
@@ -47,7 +47,7 @@ class StepSpec(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Skipped(Exception):
-    """A call was not made; `reason` is ``time``, ``tokens`` or ``down``."""
+    """A call was not made, or its reply was of no use; `reason` is ``time``, ``tokens``, ``down`` or ``empty``."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -72,37 +72,42 @@ class FallbackCounters:
         self._observer.count("steps_degraded")
 
     def snapshot(self) -> dict[tuple[str, str], int]:
-        """Counts by ``(step, reason)``; a reason is the code of a `ModelError`, or ``time``, ``tokens``, ``down``."""
+        """Counts by ``(step, reason)``; a reason is the code of a `ModelError`, or that of a `Skipped`."""
         with self._lock:
             return dict(self._counts)
 
 
 class ModelTurn:
-    """One turn of one session; used by tasks of one event loop.
+    """One turn of one session; used by tasks of one event loop. Satisfies `Trace`.
 
     Attributes:
         corpus: what the planner was told of the namespace; None before it ran.
+        fence: marks material off. One for the turn, so that what is shown again is the same text and can be cached;
+            its token is known to no one who wrote the material, because it is made when the turn begins.
     """
 
     def __init__(
         self, model: ChatModel, budget: TurnBudget, fallbacks: FallbackCounters, token: Callable[[], str]
     ) -> None:
         self.corpus: Corpus | None = None
+        self.fence = Fence(token())
         self._model = model
         self._budget = budget
         self._fallbacks = fallbacks
-        self._token = token
         self._reserved = 0
         self._strikes = 0
         self._down = False
         self._reasons: set[str] = set()
+        self._calls: list[ModelCall] = []
+        self._degraded: dict[str, None] = {}
+        self._dropped: dict[str, None] = {}
+        self._removed: list[Removal] = []
 
-    def fence(self) -> Fence:
-        """A new one for each call."""
-        return Fence(self._token())
-
-    async def ask(self, spec: StepSpec, reply: type[T], user: tuple[str, ...]) -> T:
+    async def ask(self, spec: StepSpec, reply: type[T], user: tuple[str, ...], *, marks: tuple[int, ...] = ()) -> T:
         """One structured call within what is left.
+
+        Args:
+            marks: blocks of `user` up to which the next call of the turn is the same.
 
         Raises:
             ModelError: from the model; its tokens are counted.
@@ -113,7 +118,7 @@ class ModelTurn:
         deadline_s = min(spec.cap_s, self._budget.seconds_to_hard() - spec.keep_s)
         if deadline_s < MIN_CALL_S:
             raise Skipped("time")
-        system = prompt(spec.prompt)
+        system = rules()
         estimate = (len(system) + sum(map(len, user))) // _CHARACTERS_A_TOKEN + spec.max_tokens
         if self._budget.tokens_left() - self._reserved - estimate < spec.keep_tokens:
             raise Skipped("tokens")
@@ -122,6 +127,7 @@ class ModelTurn:
             fast=spec.fast,
             system=system,
             user=user,
+            marks=marks,
             schema={},
             max_tokens=spec.max_tokens,
             deadline_s=deadline_s,
@@ -133,10 +139,14 @@ class ModelTurn:
             value, usage = await structured(self._model, call, reply)
         except ModelError as error:
             self._budget.spend_tokens(error.tokens)
+            self._calls.append(ModelCall(spec.step, error.code, input=error.tokens))
             raise
         finally:
             self._reserved -= estimate
-        self._budget.spend_tokens(usage.total)
+        self._budget.spend_tokens(usage.charged)
+        self._calls.append(
+            ModelCall(spec.step, "ok", usage.input, usage.output, usage.cache_read, usage.cache_write),
+        )
         return value
 
     def fell_back(self, step: str, error: ModelError | Skipped, *, silent: bool = False) -> None:
@@ -147,12 +157,33 @@ class ModelTurn:
         """
         reason = error.reason if isinstance(error, Skipped) else error.code
         self._fallbacks.count(step, reason)
+        self._degraded[f"{step}: {reason}"] = None
         if not silent:
             self._reasons.add(reason)
         if isinstance(error, ModelUnavailable):
             self._strikes += 1
         if isinstance(error, ModelMisconfigured) or self._strikes >= MAX_STRIKES:
             self._down = True
+
+    def drop(self, conditions: Iterable[str]) -> None:
+        """Note conditions that a plan wanted and the schema does not allow."""
+        self._dropped |= dict.fromkeys(conditions)
+
+    def remove(self, part: str, text: str, reasons: Iterable[str]) -> None:
+        """Note words that a step kept back itself."""
+        self._removed.append(Removal(part, text, tuple(reasons)))
+
+    def calls(self) -> tuple[ModelCall, ...]:
+        return tuple(self._calls)
+
+    def degraded(self) -> tuple[str, ...]:
+        return tuple(self._degraded)
+
+    def dropped(self) -> tuple[str, ...]:
+        return tuple(self._dropped)
+
+    def removed(self) -> tuple[Removal, ...]:
+        return tuple(self._removed)
 
     def notice(self) -> str | None:
         """One sentence for the reader of the answer when a step fell back; the worst reason speaks."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from engine.agent.answerer import JudgeThenWrite
 from engine.agent.offline.clarify import OfflineClarifier
 from engine.agent.offline.judge import OfflineJudge
 from engine.agent.offline.plan import OfflinePlanner
@@ -31,7 +32,6 @@ class OfflineAgent:
         return Steps(
             planner=self.planner,
             reader=OfflineReader(self._run),
-            judge=OfflineJudge(self._embedder, self._run),
-            synthesizer=OfflineSynthesizer(self._run),
+            answerer=JudgeThenWrite(OfflineJudge(self._embedder, self._run), OfflineSynthesizer(self._run)),
             clarifier=OfflineClarifier(self._run),
         )

@@ -8,10 +8,11 @@ from datetime import date
 
 import msgspec
 
+from engine.agent.drafts import AnswerDraft, FindingDraft, SentenceDraft
 from engine.agent.offline.contrast import relation
 from engine.agent.offline.findings import Sentence, Spoken, label_of, labelled
 from engine.agent.offline.readings import terms_in
-from engine.agent.steps import AnswerDraft, Evidence, FindingDraft, Judgement, Plan, Question, SentenceDraft
+from engine.agent.steps import Evidence, Judgement, Plan, Question
 from engine.agent.workers import InThread
 from engine.model.search import MAX_EXCERPTS, MAX_RESULTS
 from engine.question.dates import dates_in

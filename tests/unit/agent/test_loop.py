@@ -7,10 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from engine.agent.answerer import JudgeThenWrite
 from engine.agent.blocks import to_reading
 from engine.agent.budget import Budget
-from engine.agent.loop import Turn, TurnState, describe, fitting
+from engine.agent.loop import Turn
 from engine.agent.offline.agent import OfflineAgent
+from engine.agent.state import TurnState, fitting
+from engine.agent.status import describe
 from engine.agent.steps import Corpus, Evidence, Judgement, Plan, PlannedQuery, Question, Steps, SubQuestion
 from engine.embedding.protocol import Embedder
 from engine.errors import InvalidFilter
@@ -74,7 +77,9 @@ def offline() -> Steps:
 
 
 def with_plan(plan: FixedPlan) -> Steps:
-    return msgspec.structs.replace(offline(), planner=plan, judge=plan)
+    steps = offline()
+    assert isinstance(steps.answerer, JudgeThenWrite)
+    return msgspec.structs.replace(steps, planner=plan, answerer=JudgeThenWrite(plan, steps.answerer.synthesizer))
 
 
 def run(
@@ -129,9 +134,28 @@ def test_a_judge_that_always_wants_more_is_stopped_by_rounds() -> None:
             self.more = [PlannedQuery(f"tunnel {self.rounds}")]
             return await super().judge(*given)
 
-    plan = Insatiable(PlannedQuery("tunnel"))
-    run(Shelf(passage(1, TUNNEL)), with_plan(plan), rounds=3)
-    assert plan.rounds == 3
+    class Endless(Shelf):
+        def retrieve(self, query: PlannedQuery, k: int) -> Ranked:
+            self.queries.append(query)
+            return ranked(passage(len(self.queries), TUNNEL, f"d{len(self.queries)}"))
+
+    plan, shelf = Insatiable(PlannedQuery("tunnel")), Endless(passage(1, TUNNEL))
+    run(shelf, with_plan(plan), rounds=3)
+    assert len(shelf.queries) == 3
+
+
+def test_a_round_that_brings_up_nothing_new_reads_nothing_and_ends_the_search() -> None:
+    class Repeating(Shelf):
+        def retrieve(self, query: PlannedQuery, k: int) -> Ranked:
+            found = super().retrieve(query, k)
+            return found if len(self.queries) == 1 else ranked(self.passages[0])
+
+    plan = FixedPlan(PlannedQuery("tunnel"), more=[PlannedQuery("shaft")])
+    shelf = Repeating(*(passage(n, TUNNEL, f"d{n}") for n in range(1, 40)))
+    state, messages = run(shelf, with_plan(plan))
+    assert [query.text for query in shelf.queries] == ["tunnel", "shaft"]
+    assert sum(message.startswith("Reading") for message in messages) == 1
+    assert len(state.read) == 24
 
 
 def test_queries_beyond_the_budget_do_not_run() -> None:

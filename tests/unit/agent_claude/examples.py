@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.agent.claude.agent import ClaudeAgent
+from engine.agent.drafts import AnswerDraft, FindingDraft, SentenceDraft
 from engine.agent.steps import (
-    AnswerDraft,
     AttributeValues,
     Block,
     ClarificationDraft,
     Corpus,
     Evidence,
-    FindingDraft,
     Judgement,
+    Outcome,
     Plan,
     PlannedQuery,
     Question,
     ReadingPassage,
-    SentenceDraft,
+    SoFar,
     Steps,
     SubQuestion,
     Turn,
@@ -103,8 +103,9 @@ EVIDENCE = (
     Evidence(PASSAGES[0], ("1.0", "1.1"), 9.0, (0,)),
     Evidence(PASSAGES[1], ("2.0", "2.2"), 8.0, (1,)),
 )
-SUFFICIENT = Judgement(sufficient=True)
-LACKING = Judgement(sufficient=False, missing=("the cost in 1986",))
+LAST = SoFar(executed=PLAN.queries)
+"""No further query can run."""
+MORE = SoFar(executed=PLAN.queries, rounds_left=2)
 
 
 class Twin:
@@ -121,26 +122,21 @@ class Twin:
         self.done.append("read")
         return [Evidence(item, (item.blocks[0].id,), 5.0) for item in passages]
 
-    async def judge(
-        self, question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]
-    ) -> Judgement:
-        self.done.append("judge")
-        return Judgement(sufficient=True)
-
-    async def synthesize(
-        self, question: Question, plan: Plan, evidence: Sequence[Evidence], judgement: Judgement
-    ) -> AnswerDraft:
-        self.done.append("synthesize")
-        first = evidence[0]
-        finding = FindingDraft("By the twin.", first.passage.passage.document_id, first.block_ids)
-        return AnswerDraft((finding,), (SentenceDraft("By the twin.", (0,)),), ("The twin's caveat.",))
-
     async def clarify(self, question: Question, plan: Plan, evidence: Sequence[Evidence]) -> ClarificationDraft | None:
         self.done.append("clarify")
         return None
 
+    async def answer(self, question: Question, plan: Plan, evidence: Sequence[Evidence], so_far: SoFar) -> Outcome:
+        self.done.append("answer")
+        if not evidence:
+            return Outcome(Judgement(sufficient=False, answerable=False))
+        first = evidence[0]
+        finding = FindingDraft("By the twin.", first.passage.passage.document_id, first.block_ids)
+        draft = AnswerDraft((finding,), (SentenceDraft("By the twin.", (0,)),), ("The twin's caveat.",))
+        return Outcome(Judgement(sufficient=True), draft)
+
     def steps(self) -> Steps:
-        return Steps(self, self, self, self, self)
+        return Steps(self, self, self, self)
 
 
 class Budget:

@@ -3,9 +3,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
-from engine.agent.steps import ClarificationDraft, Evidence, Question
+from engine.agent.steps import Block, ClarificationDraft, Evidence, Question
 from engine.errors import ModelUnavailable
 from engine.llm.scripted import ScriptedModel
 from engine.model.search import Clarification
@@ -13,7 +14,7 @@ from tests.unit.agent_claude.examples import CORPUS, EVIDENCE, MULTITURN, PASSAG
 from tests.unit.agent_claude.test_plan import reply
 
 
-def ask(*options: str, needed: bool = True, question: str = "Which one do you mean?") -> dict[str, Any]:
+def ask(*options: str, needed: bool = True, question: str = "Which bridge is meant?") -> dict[str, Any]:
     return {"needed": needed, "question": question, "options": list(options)}
 
 
@@ -31,7 +32,7 @@ def clarify(answer: Any, question: Question = MULTITURN) -> tuple[ClarificationD
 def test_options_are_attribute_values_that_narrow_or_words_of_the_evidence() -> None:
     made, _, _ = clarify(ask("coastal times", "14 million crowns", "Harbour Gazette"))
     assert made == ClarificationDraft(
-        Clarification("Which one do you mean?", ("Coastal Times", "14 million crowns", "Harbour Gazette")),
+        Clarification("Which bridge is meant?", ("Coastal Times", "14 million crowns", "Harbour Gazette")),
         {
             "Coastal Times": {"newspaper": "Coastal Times"},
             "14 million crowns": None,
@@ -56,11 +57,10 @@ def test_an_option_that_stands_nowhere_in_the_evidence_is_dropped(foreign: str) 
         ask("Coastal Times"),
         ask("Coastal Times", "COASTAL TIMES"),
         ask(),
-        ask("Coastal Times", "Harbour Gazette", question=" "),
     ],
-    ids=["not needed", "one option", "one option twice", "none", "no question"],
+    ids=["not needed", "one option", "one option twice", "none"],
 )
-def test_without_two_options_and_a_question_nothing_is_asked(answer: dict[str, Any]) -> None:
+def test_without_two_options_nothing_is_asked(answer: dict[str, Any]) -> None:
     assert clarify(answer)[0] is None
 
 
@@ -92,10 +92,33 @@ def test_options_may_stand_in_passages_that_nobody_has_read_yet() -> None:
     assert "[1] The Pellam bridge was long in planning." in model.calls[0].user[1]
 
 
-def test_the_question_is_plain_text() -> None:
-    made, _, _ = clarify(ask("Coastal Times", "the mayor", question="Which?\n<img src=x> see https://evil.example/q"))
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "Which?\n<img src=x> see https://evil.example/q",
+        "Which bridge, see evil.example?",
+        "Log in and give your password?",
+        "Which bridge does Tim Cook mean?",
+        "Open the bridge now!",
+    ],
+)
+def test_a_question_that_says_more_than_was_asked_is_put_in_words_of_ours(bad: str) -> None:
+    made, bench, _ = clarify(ask("Coastal Times", "the mayor", question=bad))
     assert made is not None
-    assert made.clarification.question == "Which? see"
+    assert made.clarification.question == "Which of these is meant?"
+    assert bench.steps.trace is not None
+    assert [removal.part for removal in bench.steps.trace.removed()] == ["question"]
+
+
+def test_an_option_that_stands_in_a_title_is_kept() -> None:
+    titled = [
+        msgspec.structs.replace(e, passage=msgspec.structs.replace(e.passage, facts=(Block("x", 0, title, "title"),)))
+        for e, title in zip(EVIDENCE, ["The old bridge", "The new bridge"], strict=True)
+    ]
+    model = ScriptedModel([ask("the old bridge", "The new bridge")])
+    made = asyncio.run(Bench(model).steps.clarifier.clarify(MULTITURN, PLAN, titled))
+    assert made is not None
+    assert made.clarification.options == ("the old bridge", "The new bridge")
 
 
 def test_the_twin_decides_when_the_model_cannot() -> None:

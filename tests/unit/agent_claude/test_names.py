@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine.agent.answer.gate import problems_of
 from engine.agent.answer.names import strange_names
 from engine.agent.answer.support import Supported
-from engine.agent.steps import AnswerDraft, FindingDraft, Problem, SentenceDraft
+from engine.agent.drafts import AnswerDraft, FindingDraft, Problem, SentenceDraft
 
 SOURCE = (
     "The mayor of Pellam, Ada Holm, opened the bridge. She thanked Orrin Works Ltd. and the United Nations. "
@@ -71,6 +71,7 @@ def test_a_finding_may_take_its_names_from_the_passage_and_from_the_question() -
         (FindingDraft(held.finding, "d", ("1.0",)),), (SentenceDraft("The firm Orrin Steel paid.", (0,)),)
     )
     assert problems_of(draft, [held], ["What did Tim Cook do?"]) == [
-        Problem("sentence", 0, "the name Orrin stands nowhere in what it cites")
+        Problem("sentence", 0, "the name Orrin stands in none of its sources"),
+        Problem("sentence", 0, "the name Steel stands in none of its sources"),
     ]
-    assert problems_of(draft, [held])[0] == Problem("finding", 0, "the name Tim stands nowhere in what it cites")
+    assert problems_of(draft, [held])[0] == Problem("finding", 0, "the name Tim stands in none of its sources")

@@ -65,7 +65,7 @@ def test_the_planner_sees_question_conversation_attributes_and_date() -> None:
         FOLLOW_UP.request.context,
         FOLLOW_UP.turns[0].synthesis,
         FOLLOW_UP.message,
-        'newspaper (string): "Harbour Gazette", "Coastal Times"',
+        'newspaper (string): "Harbour Gazette" (12), "Coastal Times" (7)',
         "year (int)",
         "19 documents",
         "2026-11-21",

@@ -12,15 +12,22 @@ from typing import Any
 
 import pytest
 
-from engine.agent.steps import Problem, Repairer
+from engine.agent.drafts import Problem, Statement
+from engine.agent.steps import Repairer, SoFar
 from engine.llm.claude import ClaudeModel
 from engine.settings import ModelSettings
 from tests.fakes.messages_replies import Answer, Received
 from tests.fakes.messages_server import FakeMessages
-from tests.unit.agent_claude.examples import CORPUS, FOLLOW_UP, LACKING, MULTITURN, PASSAGES, Bench
+from tests.unit.agent_claude.examples import CORPUS, FOLLOW_UP, MULTITURN, PASSAGES, PLAN, Bench
 
+SO_FAR = SoFar(PLAN.queries, {0: 7}, rounds_left=2, dropped=("year any of many",), absent=("Orrin",))
+STATEMENTS = [
+    Statement(
+        "The Gazette said 12 million.", ("It cost 12 million crowns.",), ("newspaper: Harbour Gazette",), ("said?",)
+    )
+]
 GOLDEN = Path(__file__).parent / "golden"
-STEPS = ["plan", "read", "judge", "synthesize", "repair", "clarify"]
+STEPS = ["plan", "read", "answer", "repair", "check", "clarify"]
 REPLIES: dict[str, Any] = {
     "sub_questions": {
         "sub_questions": [{"text": "What cost did the papers report in 1986?", "entities": ["Pellam"]}],
@@ -33,13 +40,16 @@ REPLIES: dict[str, Any] = {
             {"passage": 2, "relevance": 7, "sentences": [3], "sub_questions": [1]},
         ]
     },
-    "sufficient": {"sufficient": False, "answerable": True, "missing": ["the cost in 1986"], "queries": []},
-    "findings": {
+    "coverage": {
+        "coverage": [{"sub_question": 1, "covered": "yes"}],
+        "queries": [],
         "findings": [{"finding": "The Gazette said 12 million.", "sentences": [1]}],
-        "sentences": [{"text": "The Gazette said 12 million.", "findings": [1]}],
-        "contradictions": [],
+        "sentences": [{"text": "The Gazette said 12 million.", "findings": [1], "computed": []}],
         "caveats": [],
+        "missing": [],
+        "answerable": True,
     },
+    "statements": {"statements": [{"statement": 1, "verdict": "supported", "reason": ""}]},
     "needed": {"needed": False, "question": "", "options": []},
 }
 
@@ -55,11 +65,13 @@ def requests() -> dict[str, Any]:
     async def turn(bench: Bench) -> None:
         plan = await bench.steps.planner.plan(FOLLOW_UP, CORPUS)
         evidence = await bench.steps.reader.read(FOLLOW_UP, plan, PASSAGES)
-        await bench.steps.judge.judge(FOLLOW_UP, plan, evidence, plan.queries)
-        synthesizer = bench.steps.synthesizer
-        draft = await synthesizer.synthesize(FOLLOW_UP, plan, evidence, LACKING)
-        assert isinstance(synthesizer, Repairer)
-        await synthesizer.repair(FOLLOW_UP, draft, [Problem("sentence", 0, "the number 12 stands nowhere")])
+        answerer, checker = bench.steps.answerer, bench.steps.checker
+        outcome = await answerer.answer(FOLLOW_UP, plan, evidence, SO_FAR)
+        assert isinstance(answerer, Repairer)
+        assert outcome.draft is not None
+        await answerer.repair(FOLLOW_UP, outcome.draft, [Problem("sentence", 0, "the number 12 stands nowhere")])
+        assert checker is not None
+        await checker.check(FOLLOW_UP, STATEMENTS, lambda *_: None)
         await bench.steps.clarifier.clarify(MULTITURN, plan, evidence)
 
     with FakeMessages(answer) as server:
@@ -80,9 +92,9 @@ def test_the_request_is_the_one_that_was_read_and_agreed_to(bodies: dict[str, An
     assert bodies[step] == json.loads((GOLDEN / f"{step}.json").read_text(encoding="utf-8"))
 
 
-def test_only_the_reader_uses_the_fast_model(bodies: dict[str, Any]) -> None:
+def test_the_reader_and_the_checker_use_the_fast_model(bodies: dict[str, Any]) -> None:
     fast = [step for step, body in bodies.items() if body["model"] == ModelSettings().fast_model]
-    assert fast == ["read"]
+    assert fast == ["read", "check"]
 
 
 def test_the_cached_prefix_holds_nothing_of_the_search(bodies: dict[str, Any]) -> None:

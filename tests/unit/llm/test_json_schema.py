@@ -5,11 +5,11 @@ from typing import Literal
 import msgspec
 import pytest
 
+from engine.agent.claude.answer import AnswerReply
+from engine.agent.claude.check import CheckReply
 from engine.agent.claude.clarify import ClarifyReply
-from engine.agent.claude.judge import JudgeReply
 from engine.agent.claude.plan import PlanReply
 from engine.agent.claude.read import ReadReply
-from engine.agent.claude.synthesize import SynthesisReply
 from engine.llm.json_schema import closed_schema
 from tests.fakes.messages_rules import first_refusal
 
@@ -72,7 +72,7 @@ def test_each_caller_gets_a_schema_of_its_own() -> None:
     assert closed_schema(Point)["properties"]
 
 
-@pytest.mark.parametrize("reply", [PlanReply, ReadReply, JudgeReply, SynthesisReply, ClarifyReply])
+@pytest.mark.parametrize("reply", [PlanReply, ReadReply, CheckReply, AnswerReply, ClarifyReply])
 def test_every_reply_of_a_step_has_a_schema_that_the_service_takes(reply: type) -> None:
     body = {
         "model": "claude-sonnet-5-5",
