@@ -1,0 +1,1 @@
+"""Stores behind the seam of `engine.backend.protocol`, beside the embedded one."""

@@ -1,0 +1,1 @@
+"""Documents in PostgreSQL with pgvector. The only importer of psycopg and pgvector."""

@@ -1,0 +1,157 @@
+"""Both legs of one query, read in one snapshot of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import numpy as np
+from pgvector import HalfVector, Vector
+
+from engine.backend.protocol import Legs, LegsQuery, LexicalTerms
+from engine.model.hits import Candidates, Labels, Vectors, top_k
+from engine.ranking.terms import QueryTerms
+from engine.store.postgres.connection import Connection
+from engine.store.postgres.filters import Condition
+from engine.store.postgres.postings import Totals, best_passages
+from engine.store.postgres.terms import question_terms
+from engine.store.postgres.text import escaped, unescaped
+from engine.store.postgres.writing import State
+
+COMMON_FROM = 20_000
+COMMON_SHARE = 0.25
+COMMON_STOP_SHARE = 0.1
+"""As in `engine.lexical.reader`: from so many passages on, terms that most of them hold choose no candidates."""
+CHECKED_AT_ONCE = 256
+EXACT_LIMIT = 10_000
+"""Allowed passages up to which the vector leg computes every product."""
+EF_SEARCH = 200
+MOST_EF_SEARCH = 1000
+"""What pgvector accepts."""
+
+
+def run_legs(connection: Connection, namespace: int, state: State, query: LegsQuery, where: Condition | None) -> Legs:
+    """The candidates of both legs in the caller's transaction."""
+    took_s: dict[str, float] = {}
+    allowed: Labels | None = None
+    if where is not None:
+        begin = perf_counter()
+        allowed = allowed_labels(connection, namespace, where)
+        took_s["filter"] = perf_counter() - begin
+    lexical = vector = Candidates.empty()
+    terms = QueryTerms.empty()
+    if query.lexical is not None:
+        begin = perf_counter()
+        terms = question_terms(connection, namespace, query.lexical.text, state.languages, state.indexed)
+        lexical = _lexical(connection, namespace, state, query.lexical, terms, query.k, allowed)
+        took_s["lexical"] = perf_counter() - begin
+    if query.vector is not None:
+        begin = perf_counter()
+        vector = _vector(connection, namespace, state, query.vector, query.k, allowed)
+        took_s["vector"] = perf_counter() - begin
+    return Legs(
+        lexical=lexical,
+        vector=vector,
+        generation=state.seq,
+        allowed=-1 if allowed is None else len(allowed),
+        terms=terms,
+        took_s=took_s,
+    )
+
+
+def allowed_labels(connection: Connection, namespace: int, where: Condition) -> Labels:
+    """Labels of the passages whose document satisfies `where`, strictly increasing."""
+    row = connection.execute(
+        "SELECT string_agg(int8send(p.label), ''::bytea ORDER BY p.label) FROM quarry.passages p "
+        f"JOIN quarry.documents d USING (namespace, key) WHERE namespace = %s AND {where.sql}",  # noqa: S608 - compiled
+        [namespace, *where.params],
+    ).fetchone()
+    packed = row[0] if row and row[0] is not None else b""
+    return np.frombuffer(packed, ">i8").astype(np.int64)
+
+
+def _lexical(
+    connection: Connection,
+    namespace: int,
+    state: State,
+    query: LexicalTerms,
+    terms: QueryTerms,
+    k: int,
+    allowed: Labels | None,
+) -> Candidates:
+    chosen = _selective(terms, state.indexed)
+    if k == 0 or len(chosen) == 0 or (allowed is not None and len(allowed) == 0):
+        return Candidates.empty()
+    rows: dict[str, list[tuple[int, bytes]]] = {}
+    for term, first, packed in connection.execute(
+        "SELECT term, first_label, postings FROM quarry.postings WHERE namespace = %s AND term = ANY(%s) "
+        "ORDER BY first_label",
+        [namespace, [escaped(term) for term in chosen.terms]],
+        binary=True,
+    ):
+        rows.setdefault(unescaped(term), []).append((first, packed))
+    totals = Totals(state.indexed, state.body_terms, state.header_terms)
+    ranked = best_passages(chosen, rows, totals, header_weight=query.header_weight, allowed=allowed)
+    return _live(connection, namespace, ranked, k) if allowed is None else _head(ranked, k)
+
+
+def _selective(terms: QueryTerms, passages: int) -> QueryTerms:
+    """Terms that choose candidates."""
+    known = np.flatnonzero(terms.frequencies > 0)
+    if passages < COMMON_FROM or len(known) == 0:
+        return terms.at(known)
+    most = np.where(terms.stops, COMMON_STOP_SHARE, COMMON_SHARE) * passages
+    rare = known[terms.frequencies[known] <= most[known]]
+    return terms.at(rare if len(rare) else known[[np.argmin(terms.frequencies[known])]])
+
+
+def _live(connection: Connection, namespace: int, ranked: Candidates, k: int) -> Candidates:
+    """The first `k` that are not removed: postings of removed passages stay until they are compacted."""
+    kept: list[int] = []
+    for start in range(0, len(ranked), max(CHECKED_AT_ONCE, k)):
+        part = ranked.labels[start : start + max(CHECKED_AT_ONCE, k)]
+        rows = connection.execute(
+            "SELECT label FROM quarry.passages WHERE namespace = %s AND label = ANY(%s)", [namespace, part.tolist()]
+        )
+        live = np.fromiter((label for (label,) in rows), np.int64)
+        kept += (start + np.flatnonzero(np.isin(part, live))).tolist()
+        if len(kept) >= k:
+            break
+    places = np.asarray(kept[:k], np.intp)
+    return Candidates(ranked.labels[places], ranked.scores[places])
+
+
+def _head(ranked: Candidates, k: int) -> Candidates:
+    return Candidates(ranked.labels[:k], ranked.scores[:k])
+
+
+def _vector(
+    connection: Connection, namespace: int, state: State, query: Vectors, k: int, allowed: Labels | None
+) -> Candidates:
+    """The nearest `k`: by the namespace's graph where it has one and many passages are allowed, else exactly."""
+    if k == 0 or (allowed is not None and len(allowed) == 0):
+        return Candidates.empty()
+    # Numbers stand in the text: a plan over the namespace's own partial index is found only by constants.
+    width, source = len(query), f"quarry.passages WHERE namespace = {int(namespace)}"
+    exact = f"embedding::vector({width}) <#> %s::vector({width})"
+    params: list[object] = []
+    if allowed is not None:
+        source += " AND label = ANY(%s)"
+        params.append(allowed.tolist())
+    asked = Vector(query)
+    if state.has_graph and (allowed is None or len(allowed) > EXACT_LIMIT):
+        connection.execute(f"SET LOCAL hnsw.ef_search = {min(EF_SEARCH + k, MOST_EF_SEARCH)}")
+        connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+        nearest = f"SELECT label, embedding FROM {source} ORDER BY embedding::halfvec({width}) <#> %s LIMIT %s"
+        statement = f"SELECT label, {exact} FROM ({nearest}) AS found"  # noqa: S608 - integers only
+        params = [asked, *params, HalfVector(query), k]
+    else:
+        statement = f"SELECT label, {exact} FROM {source} ORDER BY 2, label LIMIT %s"  # noqa: S608
+        params = [asked, *params, k]
+    return _ranked(connection.execute(statement, params).fetchall(), k)
+
+
+def _ranked(rows: Sequence[tuple[int, float]], k: int) -> Candidates:
+    labels = np.fromiter((label for label, _ in rows), np.int64, len(rows))
+    scores = np.fromiter((-distance for _, distance in rows), np.float32, len(rows))
+    return top_k(labels, np.clip(scores, -1.0, 1.0), k)
