@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+import msgspec
+from psycopg import sql
+
+from engine.backend.cursors import PAGE_BYTES, decode_cursor, encode_cursor
 from engine.backend.protocol import (
     Capabilities,
     DocumentPage,
@@ -17,11 +20,12 @@ from engine.backend.protocol import (
     NamespaceSpec,
     StoredDocument,
 )
+from engine.errors import StorageError
 from engine.filters.check import CheckedFilter
 from engine.model.document import JsonValue, Passage
 from engine.model.hits import Labels, Vectors
-from engine.model.schema import AttributeType
-from engine.model.values import typed_value
+from engine.model.namespace import NamespaceState
+from engine.model.schema import AttributeType, Schema
 from engine.storage.documents import decode_body
 from engine.store.postgres import writing
 from engine.store.postgres.connection import Connection, Pool
@@ -29,12 +33,13 @@ from engine.store.postgres.filters import Condition, compile_condition
 from engine.store.postgres.legs import run_legs
 from engine.store.postgres.maintenance import drop_graph, maintain
 from engine.store.postgres.migrate import migrate
-from engine.store.postgres.paging import PAGE_BYTES, decode_cursor, encode_cursor
 from engine.store.postgres.terms import question_rarity
 from engine.store.postgres.text import escaped, unescaped, unescaped_scalar
-from engine.store.postgres.writing import attributes_json, read_state
+from engine.store.postgres.writing import read_state
 
-BACKFILL_ROWS = 2_000
+
+def _nothing() -> None:
+    """No catalog to tell."""
 
 
 class PostgresBackend:
@@ -52,48 +57,45 @@ class PostgresBackend:
     def capabilities(self) -> Capabilities:
         return Capabilities(many_writers=True)
 
-    def ensure(self, spec: NamespaceSpec) -> None:
-        wanted = {name: spec.schema.attributes[name].type.value for name in spec.schema.filterable()}
+    def create(self, spec: NamespaceSpec) -> None:
+        schema = msgspec.json.encode(spec.schema).decode()
 
         def work(connection: Connection) -> None:
             made = connection.execute(
-                "INSERT INTO quarry.namespaces (namespace, embedder, dimension, epoch, filterable) "
+                "INSERT INTO quarry.namespaces (namespace, embedder, dimension, epoch, schema) "
                 "VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-                [spec.id, spec.embedder, spec.dimension, secrets.token_hex(8), json.dumps(wanted)],
+                [spec.id, spec.embedder, spec.dimension, secrets.token_hex(8), schema],
             )
-            if made.rowcount:
-                return
-            held = read_state(connection, spec.id, hold=True).filterable
-            if held == wanted:
-                return
-            added = {name: spec.schema.attributes[name].type for name, kind in wanted.items() if held.get(name) != kind}
-            _backfill(connection, spec.id, added, [name for name in held if name not in wanted])
-            connection.execute(
-                "UPDATE quarry.namespaces SET filterable = %s WHERE namespace = %s", [json.dumps(wanted), spec.id]
-            )
+            if made.rowcount == 0:
+                raise StorageError("A namespace of that number exists already.")
 
         self._pool.written(work)
 
-    def drop(self, namespace: int) -> None:
+    def confirm(self, namespace: int) -> None:
+        self._pool.written(
+            lambda connection: connection.execute(
+                "UPDATE quarry.namespaces SET pending = false WHERE namespace = %s", [namespace]
+            )
+        )
+
+    def drop(self, namespace: int, forget: Callable[[], None] = _nothing) -> None:
+        forget()
+
         def work(connection: Connection) -> None:
             drop_graph(connection, namespace)
             for table in ("postings", "passages", "documents", "namespaces"):
-                connection.execute(f"DELETE FROM quarry.{table} WHERE namespace = %s", [namespace])  # noqa: S608
+                connection.execute(
+                    sql.SQL("DELETE FROM quarry.{} WHERE namespace = %s").format(sql.Identifier(table)), [namespace]
+                )
 
         self._pool.written(work)
 
     def upsert(
-        self,
-        namespace: int,
-        documents: list[DocumentWrite],
-        vectors: Vectors,
-        properties: Mapping[str, str] | None = None,
+        self, namespace: int, documents: list[DocumentWrite], vectors: Vectors, schema: Schema | None = None
     ) -> int:
         if (passages := sum(len(document.passages) for document in documents)) != len(vectors):
             raise ValueError(f"{passages} passages but {len(vectors)} vectors")
-        return self._pool.written(
-            lambda connection: writing.upsert(connection, namespace, documents, vectors, properties or {})
-        )
+        return self._pool.written(lambda connection: writing.upsert(connection, namespace, documents, vectors, schema))
 
     def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
         return self._pool.written(lambda connection: writing.delete(connection, namespace, ids=ids, roots=roots))
@@ -103,7 +105,10 @@ class PostgresBackend:
             read_state(connection, namespace)
             condition = self._condition(connection, namespace, where)
             rows = connection.execute(
-                f"SELECT d.id, d.body FROM quarry.documents d WHERE d.namespace = %s AND d.id = ANY(%s) AND {condition.sql}",  # noqa: S608, E501
+                (
+                    "SELECT d.id, d.body FROM quarry.documents d "  # noqa: S608 - compiled
+                    f"WHERE d.namespace = %s AND d.id = ANY(%s) AND {condition.sql}"
+                ).encode(),
                 [namespace, list(ids), *condition.params],
             )
             found = {document_id: decode_body(body) for document_id, body in rows}
@@ -163,7 +168,7 @@ class PostgresBackend:
             read_state(connection, namespace)
             condition = self._condition(connection, namespace, where)
             row = connection.execute(
-                f"SELECT count(*) FROM quarry.documents d WHERE d.namespace = %s AND {condition.sql}",  # noqa: S608
+                (f"SELECT count(*) FROM quarry.documents d WHERE d.namespace = %s AND {condition.sql}").encode(),  # noqa: S608
                 [namespace, *condition.params],
             ).fetchone()
         return int(row[0]) if row else 0
@@ -186,8 +191,10 @@ class PostgresBackend:
             after = -1 if cursor is None else decode_cursor(cursor, epoch)
             condition = self._condition(connection, namespace, where)
             rows = connection.execute(
-                "SELECT d.key, d.id, d.body FROM quarry.documents d "
-                f"WHERE d.namespace = %s AND d.key > %s AND {condition.sql} ORDER BY d.key LIMIT %s",  # noqa: S608
+                (
+                    "SELECT d.key, d.id, d.body FROM quarry.documents d "  # noqa: S608 - compiled
+                    f"WHERE d.namespace = %s AND d.key > %s AND {condition.sql} ORDER BY d.key LIMIT %s"
+                ).encode(),
                 [namespace, after, *condition.params, limit + 1],
             ).fetchall()
         shown, size = rows[:1], len(rows[0][2]) if rows else 0
@@ -205,10 +212,9 @@ class PostgresBackend:
         self, namespace: int, attribute: str, *, where: CheckedFilter | None = None, limit: int = 10_000
     ) -> list[tuple[JsonValue, int]]:
         with self._pool.reading() as connection:
-            kinds = read_state(connection, namespace).filterable
-            if attribute not in kinds:
+            kind = read_state(connection, namespace).filterable().get(attribute)
+            if kind is None:
                 return []
-            kind = AttributeType(kinds[attribute])
             condition = self._condition(connection, namespace, where)
             name = escaped(attribute)
             held = (
@@ -218,17 +224,38 @@ class PostgresBackend:
             )
             order = 'e COLLATE "C"' if kind.element in {AttributeType.STRING, AttributeType.UUID} else "length(e), e"
             rows = connection.execute(
-                f"SELECT e, count(*) FROM quarry.documents d, LATERAL {held} AS elements(e) "  # noqa: S608
-                f"WHERE d.namespace = %s AND e IS NOT NULL AND {condition.sql} "
-                f"GROUP BY e ORDER BY count(*) DESC, {order} LIMIT %s",
+                (
+                    f"SELECT e, count(*) FROM quarry.documents d, LATERAL {held} AS elements(e) "  # noqa: S608
+                    f"WHERE d.namespace = %s AND e IS NOT NULL AND {condition.sql} "
+                    f"GROUP BY e ORDER BY count(*) DESC, {order} LIMIT %s"
+                ).encode(),
                 [name, namespace, *condition.params, limit],
             ).fetchall()
         return [(unescaped_scalar(kind, value), count) for value, count in rows]
 
-    def property(self, namespace: int, name: str) -> str | None:
-        """A value that an upsert wrote, or None."""
+    def state(self, namespace: int) -> NamespaceState:
         with self._pool.reading() as connection:
-            return read_state(connection, namespace).properties.get(name)
+            held = read_state(connection, namespace)
+            row = connection.execute(
+                "SELECT (SELECT count(*) FROM quarry.documents WHERE namespace = %s), "
+                "(SELECT count(*) FROM quarry.passages WHERE namespace = %s), "
+                "(SELECT coalesce(sum(octet_length(body)), 0) FROM quarry.documents WHERE namespace = %s)",
+                [namespace] * 3,
+            ).fetchone()
+        documents, passages, size = row or (0, 0, 0)
+        return NamespaceState(
+            seq=held.seq,
+            schema=None if held.schema is None else msgspec.json.decode(held.schema, type=Schema),
+            embedder=held.embedder,
+            dimension=held.dimension,
+            documents=documents,
+            passages=passages,
+            storage_bytes=int(size),
+        )
+
+    def languages(self, namespace: int) -> Mapping[str, int]:
+        with self._pool.reading() as connection:
+            return read_state(connection, namespace).languages
 
     def maintain(self, namespace: int) -> Maintenance:
         return self._pool.written(lambda connection: maintain(connection, namespace))
@@ -254,29 +281,3 @@ def _strings(connection: Connection, namespace: int, attribute: str) -> list[str
             [escaped(attribute)] * 3 + [namespace, escaped(attribute)],
         )
     return [unescaped(value) for (value,) in rows if value is not None]
-
-
-def _backfill(
-    connection: Connection, namespace: int, added: Mapping[str, AttributeType], surplus: Sequence[str]
-) -> None:
-    """Bring the typed values of stored documents up to a schema."""
-    for name in surplus:
-        connection.execute(
-            "UPDATE quarry.documents SET attributes = attributes - %s WHERE namespace = %s", [escaped(name), namespace]
-        )
-    after = -1
-    while added and (
-        rows := connection.execute(
-            "SELECT key, body FROM quarry.documents WHERE namespace = %s AND key > %s ORDER BY key LIMIT %s",
-            [namespace, after, BACKFILL_ROWS],
-        ).fetchall()
-    ):
-        for key, body in rows:
-            document = decode_body(body)
-            values = {name: typed_value(kind, document.get(name)) for name, kind in added.items()}
-            held = attributes_json({name: value for name, value in values.items() if value is not None})
-            connection.execute(
-                "UPDATE quarry.documents SET attributes = attributes || %s WHERE namespace = %s AND key = %s",
-                [held, namespace, key],
-            )
-        after = rows[-1][0]

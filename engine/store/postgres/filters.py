@@ -83,13 +83,8 @@ def _compile(tree: Filter, types: dict[str, AttributeType]) -> Condition:
 def _leaf(leaf: Leaf, kind: AttributeType) -> Condition:
     name = leaf.attribute
     match leaf:
-        case Equals(_, tuple() as values):
-            held = _representable(kind, values)
-            if len(held) < len(values):
-                return Condition("false")
-            return Condition("coalesce(d.attributes -> %s = %s::jsonb, false)", (escaped(name), _json(held)))
         case Equals(_, value):
-            return _compare(kind, name, "eq", value)
+            return _whole_list(kind, name, value) if isinstance(value, tuple) else _compare(kind, name, "eq", value)
         case Range(_, comparator, value):
             return _compare(kind, name, comparator, value)
         case In(_, values) | Contains(_, values, "one" | "any"):
@@ -106,6 +101,13 @@ def _leaf(leaf: Leaf, kind: AttributeType) -> Condition:
             raise ValueError("patterns are replaced before a filter is compiled")
         case _:
             assert_never(leaf)
+
+
+def _whole_list(kind: AttributeType, name: str, values: Sequence[Scalar]) -> Condition:
+    held = _representable(kind, values)
+    if len(held) < len(values):
+        return Condition("false")
+    return Condition("coalesce(d.attributes -> %s = %s::jsonb, false)", (escaped(name), _json(held)))
 
 
 def _exists(name: str) -> Condition:
@@ -140,7 +142,7 @@ def _holds(kind: AttributeType, name: str, cast: str, collation: str, test: str,
     if name in _COLUMNS:
         return Condition(f"coalesce({_COLUMNS[name]}{collation} {test}, false)", (param,))
     if kind.is_list:
-        some = f"SELECT 1 FROM jsonb_array_elements_text(d.attributes -> %s) AS e(v) WHERE (v){cast}{collation} {test}"
+        some = f"SELECT 1 FROM jsonb_array_elements_text(d.attributes -> %s) AS e(v) WHERE (v){cast}{collation} {test}"  # noqa: S608
         return Condition(f"EXISTS ({some})", (escaped(name), param))
     return Condition(f"coalesce((d.attributes ->> %s){cast}{collation} {test}, false)", (escaped(name), param))
 

@@ -9,19 +9,22 @@ import numpy as np
 from pgvector import HalfVector, Vector
 
 from engine.backend.protocol import Legs, LegsQuery, LexicalTerms
+from engine.lexical.reader import (
+    COMMON_FROM,
+    COMMON_HEADERS,
+    COMMON_SHARE,
+    COMMON_STOP_SHARE,
+    MAX_NAMING_TERMS,
+)
 from engine.model.hits import Candidates, Labels, Vectors, top_k
 from engine.ranking.terms import QueryTerms
 from engine.store.postgres.connection import Connection
 from engine.store.postgres.filters import Condition
-from engine.store.postgres.postings import Totals, best_passages
+from engine.store.postgres.postings import Totals, best_headers, best_passages, header_frequency
 from engine.store.postgres.terms import question_terms
 from engine.store.postgres.text import escaped, unescaped
 from engine.store.postgres.writing import State
 
-COMMON_FROM = 20_000
-COMMON_SHARE = 0.25
-COMMON_STOP_SHARE = 0.1
-"""As in `engine.lexical.reader`: from so many passages on, terms that most of them hold choose no candidates."""
 CHECKED_AT_ONCE = 256
 EXACT_LIMIT = 10_000
 """Allowed passages up to which the vector leg computes every product."""
@@ -43,7 +46,11 @@ def run_legs(connection: Connection, namespace: int, state: State, query: LegsQu
     if query.lexical is not None:
         begin = perf_counter()
         terms = question_terms(connection, namespace, query.lexical.text, state.languages, state.indexed)
-        lexical = _lexical(connection, namespace, state, query.lexical, terms, query.k, allowed)
+        if query.lexical.headers_only:
+            lexical = _headers(connection, namespace, state, terms, query.k, allowed)
+            terms = QueryTerms.empty()
+        else:
+            lexical = _lexical(connection, namespace, state, query.lexical, terms, query.k, allowed)
         took_s["lexical"] = perf_counter() - begin
     if query.vector is not None:
         begin = perf_counter()
@@ -61,11 +68,11 @@ def run_legs(connection: Connection, namespace: int, state: State, query: LegsQu
 
 def allowed_labels(connection: Connection, namespace: int, where: Condition) -> Labels:
     """Labels of the passages whose document satisfies `where`, strictly increasing."""
-    row = connection.execute(
-        "SELECT string_agg(int8send(p.label), ''::bytea ORDER BY p.label) FROM quarry.passages p "
-        f"JOIN quarry.documents d USING (namespace, key) WHERE namespace = %s AND {where.sql}",  # noqa: S608 - compiled
-        [namespace, *where.params],
-    ).fetchone()
+    statement = (
+        "SELECT string_agg(int8send(p.label), ''::bytea ORDER BY p.label) FROM quarry.passages p "  # noqa: S608
+        f"JOIN quarry.documents d USING (namespace, key) WHERE namespace = %s AND {where.sql}"
+    )
+    row = connection.execute(statement.encode(), [namespace, *where.params]).fetchone()
     packed = row[0] if row and row[0] is not None else b""
     return np.frombuffer(packed, ">i8").astype(np.int64)
 
@@ -82,17 +89,38 @@ def _lexical(
     chosen = _selective(terms, state.indexed)
     if k == 0 or len(chosen) == 0 or (allowed is not None and len(allowed) == 0):
         return Candidates.empty()
+    rows = _postings(connection, namespace, chosen.terms)
+    totals = Totals(state.indexed, state.body_terms, state.header_terms)
+    ranked = best_passages(chosen, rows, totals, header_weight=query.header_weight, allowed=allowed)
+    return _live(connection, namespace, ranked, k) if allowed is None else _head(ranked, k)
+
+
+def _headers(
+    connection: Connection, namespace: int, state: State, terms: QueryTerms, k: int, allowed: Labels | None
+) -> Candidates:
+    """By the BM25 of headers alone, over the terms that fewest headers hold; see `LexicalReader.search_headers`."""
+    if k == 0 or len(terms) == 0 or (allowed is not None and len(allowed) == 0):
+        return Candidates.empty()
+    rows = _postings(connection, namespace, terms.terms)
+    common = max(COMMON_HEADERS, COMMON_SHARE * state.indexed)
+    counts = {term: header_frequency(parts) for term, parts in rows.items()}
+    held = sorted((count, term) for term, count in counts.items() if 0 < count <= common)
+    totals = Totals(state.indexed, state.body_terms, state.header_terms)
+    naming = {term: rows[term] for _, term in held[:MAX_NAMING_TERMS]}
+    ranked = best_headers(naming, totals, allowed=allowed)
+    return _live(connection, namespace, ranked, k) if allowed is None else _head(ranked, k)
+
+
+def _postings(connection: Connection, namespace: int, terms: Sequence[str]) -> dict[str, list[tuple[int, bytes]]]:
     rows: dict[str, list[tuple[int, bytes]]] = {}
     for term, first, packed in connection.execute(
         "SELECT term, first_label, postings FROM quarry.postings WHERE namespace = %s AND term = ANY(%s) "
         "ORDER BY first_label",
-        [namespace, [escaped(term) for term in chosen.terms]],
+        [namespace, [escaped(term) for term in terms]],
         binary=True,
     ):
         rows.setdefault(unescaped(term), []).append((first, packed))
-    totals = Totals(state.indexed, state.body_terms, state.header_terms)
-    ranked = best_passages(chosen, rows, totals, header_weight=query.header_weight, allowed=allowed)
-    return _live(connection, namespace, ranked, k) if allowed is None else _head(ranked, k)
+    return rows
 
 
 def _selective(terms: QueryTerms, passages: int) -> QueryTerms:
@@ -140,15 +168,15 @@ def _vector(
         params.append(allowed.tolist())
     asked = Vector(query)
     if state.has_graph and (allowed is None or len(allowed) > EXACT_LIMIT):
-        connection.execute(f"SET LOCAL hnsw.ef_search = {min(EF_SEARCH + k, MOST_EF_SEARCH)}")
+        connection.execute(f"SET LOCAL hnsw.ef_search = {min(EF_SEARCH + k, MOST_EF_SEARCH)}".encode())
         connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-        nearest = f"SELECT label, embedding FROM {source} ORDER BY embedding::halfvec({width}) <#> %s LIMIT %s"
+        nearest = f"SELECT label, embedding FROM {source} ORDER BY embedding::halfvec({width}) <#> %s LIMIT %s"  # noqa: S608
         statement = f"SELECT label, {exact} FROM ({nearest}) AS found"  # noqa: S608 - integers only
         params = [asked, *params, HalfVector(query), k]
     else:
         statement = f"SELECT label, {exact} FROM {source} ORDER BY 2, label LIMIT %s"  # noqa: S608
         params = [asked, *params, k]
-    return _ranked(connection.execute(statement, params).fetchall(), k)
+    return _ranked(connection.execute(statement.encode(), params).fetchall(), k)
 
 
 def _ranked(rows: Sequence[tuple[int, float]], k: int) -> Candidates:

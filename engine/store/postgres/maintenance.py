@@ -15,7 +15,7 @@ M, EF_CONSTRUCTION = 16, 80
 DEAD_SHARE = 0.2
 """Share of removed passages in the postings from which on they are compacted; until then they count in BM25."""
 MOST_ROWS = 32
-"""Rows of the term in most rows before its rows are joined: a namespace of many small uploads has one a term and upload."""
+"""Rows of one term before the postings are compacted: every upload adds a row to each of its terms."""
 
 
 def maintain(connection: Connection, namespace: int) -> Maintenance:
@@ -26,11 +26,12 @@ def maintain(connection: Connection, namespace: int) -> Maintenance:
     graph = live > GRAPH_FROM and not state.has_graph
     if graph:
         connection.execute("SET LOCAL statement_timeout = 0")
-        connection.execute(
+        statement = (
             f"CREATE INDEX passages_near_{int(namespace)} ON quarry.passages "
             f"USING hnsw ((embedding::halfvec({int(state.dimension)})) halfvec_ip_ops) "
             f"WITH (m = {M}, ef_construction = {EF_CONSTRUCTION}) WHERE namespace = {int(namespace)}"
         )
+        connection.execute(statement.encode())
         connection.execute("UPDATE quarry.namespaces SET has_graph = true WHERE namespace = %s", [namespace])
     compacted = state.indexed - live > DEAD_SHARE * state.indexed or _most_rows(connection, namespace) > MOST_ROWS
     if compacted:
@@ -41,7 +42,7 @@ def maintain(connection: Connection, namespace: int) -> Maintenance:
 
 def drop_graph(connection: Connection, namespace: int) -> None:
     """Take the namespace's own index away."""
-    connection.execute(f"DROP INDEX IF EXISTS quarry.passages_near_{int(namespace)}")
+    connection.execute(f"DROP INDEX IF EXISTS quarry.passages_near_{int(namespace)}".encode())
 
 
 def compact(connection: Connection, namespace: int) -> None:

@@ -18,6 +18,7 @@ from engine.model.hits import Candidates, Labels, top_k
 from engine.ranking.terms import QueryTerms
 
 Records = npt.NDArray[np.void]
+_Floats = npt.NDArray[np.float64]
 
 RECORD = np.dtype(
     [("label", "<u4"), ("body", "<u2"), ("header", "<u2"), ("body_length", "u1"), ("header_length", "u1")]
@@ -59,6 +60,8 @@ class Totals(NamedTuple):
 
 
 class PostingRow(NamedTuple):
+    """Postings of one term that one write made."""
+
     term: str
     first_label: int
     passages: int
@@ -104,30 +107,55 @@ def best_passages(
         rows: for each term, its rows as ``(first_label, postings)``.
         allowed: strictly increasing; None for all.
     """
-    labels: list[Labels] = []
-    scores: list[npt.NDArray[np.float64]] = []
+    found: list[tuple[Labels, _Floats]] = []
     for term, factor in zip(terms.terms, terms.factors.tolist(), strict=True):
-        parts = rows.get(term, ())
-        if not parts:
+        if not rows.get(term):
             continue
-        records = np.concatenate([np.frombuffer(packed, RECORD) for _, packed in parts])
-        first = np.repeat([start for start, _ in parts], [len(packed) // RECORD.itemsize for _, packed in parts])
+        labels, records = _unpacked(rows[term])
         score = _bm25(records["body"], records["body_length"], len(records), totals.passages, totals.body_terms)
-        in_header = int(np.count_nonzero(records["header"]))
-        if header_weight > 0 and in_header:
-            score = score + header_weight * _bm25(
-                records["header"], records["header_length"], in_header, totals.passages, totals.header_terms
-            )
-        labels.append(first + records["label"].astype(np.int64))
-        scores.append(factor * score)
-    if not labels:
+        if header_weight > 0:
+            score = score + header_weight * _header_bm25(records, totals)
+        found.append((labels, factor * score))
+    return _summed(found, allowed)
+
+
+def best_headers(
+    rows: Mapping[str, Sequence[tuple[int, bytes]]], totals: Totals, *, allowed: Labels | None
+) -> Candidates:
+    """Every passage whose header holds a term of `rows`, by the BM25 of headers alone; best first."""
+    found: list[tuple[Labels, _Floats]] = []
+    for parts in rows.values():
+        labels, records = _unpacked(parts)
+        keep = records["header"] > 0
+        found.append((labels[keep], _header_bm25(records, totals)[keep]))
+    return _summed(found, allowed)
+
+
+def header_frequency(parts: Sequence[tuple[int, bytes]]) -> int:
+    """How many headers hold the term."""
+    return int(np.count_nonzero(_unpacked(parts)[1]["header"]))
+
+
+def _unpacked(parts: Sequence[tuple[int, bytes]]) -> tuple[Labels, Records]:
+    records = np.concatenate([np.frombuffer(packed, RECORD) for _, packed in parts])
+    first = np.repeat([start for start, _ in parts], [len(packed) // RECORD.itemsize for _, packed in parts])
+    return first + records["label"].astype(np.int64), records
+
+
+def _summed(found: Sequence[tuple[Labels, _Floats]], allowed: Labels | None) -> Candidates:
+    if not found:
         return Candidates.empty()
-    found, slots = np.unique(np.concatenate(labels), return_inverse=True)
-    summed = np.bincount(slots, weights=np.concatenate(scores))
+    labels, slots = np.unique(np.concatenate([labels for labels, _ in found]), return_inverse=True)
+    scores = np.bincount(slots, weights=np.concatenate([scores for _, scores in found]), minlength=len(labels))
     if allowed is not None:
-        keep = np.isin(found, allowed, assume_unique=True)
-        found, summed = found[keep], summed[keep]
-    return top_k(found, np.round(summed.astype(np.float32), SCORE_DECIMALS), len(found))
+        keep = np.isin(labels, allowed, assume_unique=True)
+        labels, scores = labels[keep], scores[keep]
+    return top_k(labels, np.round(scores.astype(np.float32), SCORE_DECIMALS), len(labels))
+
+
+def _header_bm25(records: Records, totals: Totals) -> _Floats:
+    df = int(np.count_nonzero(records["header"]))
+    return _bm25(records["header"], records["header_length"], df, totals.passages, totals.header_terms)
 
 
 def _bm25(

@@ -4,8 +4,9 @@ CREATE TABLE quarry.namespaces (
     embedder text NOT NULL,
     dimension int4 NOT NULL,
     epoch text NOT NULL,
-    filterable jsonb NOT NULL,
-    properties jsonb NOT NULL DEFAULT '{}',
+    pending boolean NOT NULL DEFAULT true,
+    schema text,
+    searched text[],
     languages jsonb NOT NULL DEFAULT '{}',
     seq int8 NOT NULL DEFAULT 0,
     next_key int8 NOT NULL DEFAULT 0,
@@ -15,7 +16,9 @@ CREATE TABLE quarry.namespaces (
     header_terms int8 NOT NULL DEFAULT 0,
     has_graph boolean NOT NULL DEFAULT false
 );
-COMMENT ON COLUMN quarry.namespaces.indexed IS 'passages ever put into the postings; removed ones count until the postings are compacted';
+COMMENT ON COLUMN quarry.namespaces.pending IS 'no list, search or backup sees it yet';
+COMMENT ON COLUMN quarry.namespaces.schema IS 'JSON of an engine.model.schema.Schema';
+COMMENT ON COLUMN quarry.namespaces.indexed IS 'passages ever put into the postings; removed ones count until they are compacted';
 
 CREATE TABLE quarry.documents (
     namespace int8 NOT NULL,

@@ -51,7 +51,7 @@ class _Dictionary:
         )
         self._counts |= {unescaped(term): int(count) for term, count in rows}
 
-    def doc_freq(self, field_name: str, field_value: str) -> int:
+    def doc_freq(self, field_name: str, field_value: str) -> int:  # noqa: ARG002 - one field
         if field_value not in self._counts:
             row = self._connection.execute(
                 "SELECT coalesce(sum(passages), 0) FROM quarry.postings WHERE namespace = %s AND term = %s",
@@ -60,7 +60,7 @@ class _Dictionary:
             self._counts[field_value] = int(row[0]) if row else 0
         return self._counts[field_value]
 
-    def terms_with_prefix(self, field_name: str, prefix: str, *, limit: int | None = None) -> list[tuple[str, int]]:
+    def terms_with_prefix(self, field_name: str, prefix: str, *, limit: int | None = None) -> list[tuple[str, int]]:  # noqa: ARG002
         """Terms that begin with `prefix`, the most frequent first."""
         rows = self._connection.execute(
             "SELECT term, sum(passages) AS df FROM quarry.postings WHERE namespace = %s AND starts_with(term, %s) "
@@ -69,10 +69,10 @@ class _Dictionary:
         )
         return [(unescaped(term), int(count)) for term, count in rows]
 
-    def search(self, query: Query, limit: int = 10, count: bool = True) -> SearchResult:  # noqa: FBT001, FBT002
+    def search(self, query: Query, limit: int = 10, count: bool = True) -> SearchResult:  # noqa: ARG002, FBT001, FBT002
         _unused()
 
-    def fast_field_values(self, field_name: str, doc_addresses: Sequence[Address]) -> list[int]:
+    def fast_field_values(self, field_name: str, doc_addresses: Sequence[Address]) -> list[int]:  # noqa: ARG002
         _unused()
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 from pgvector import HalfVector
 from psycopg import sql
 
@@ -15,10 +16,14 @@ from engine.backend.protocol import DocumentWrite
 from engine.errors import NamespaceNotFound
 from engine.model.document import PassageDraft
 from engine.model.hits import Vectors
-from engine.model.schema import TypedValue
+from engine.model.schema import AttributeType, Schema, TypedValue
+from engine.model.values import typed_value
+from engine.storage.documents import decode_body
 from engine.store.postgres.connection import Connection
 from engine.store.postgres.postings import AnalysedPassage, posting_rows
 from engine.store.postgres.text import escaped, escaped_value
+
+BACKFILL_ROWS = 2_000
 
 
 class State(NamedTuple):
@@ -27,8 +32,8 @@ class State(NamedTuple):
     embedder: str
     dimension: int
     epoch: str
-    filterable: dict[str, str]
-    properties: dict[str, str]
+    schema: str | None
+    searched: list[str] | None
     languages: dict[str, int]
     seq: int
     next_key: int
@@ -37,6 +42,10 @@ class State(NamedTuple):
     body_terms: int
     header_terms: int
     has_graph: bool
+
+    def filterable(self) -> dict[str, AttributeType]:
+        """Type of each attribute that a filter may name."""
+        return {} if self.schema is None else filterable_of(msgspec.json.decode(self.schema, type=Schema))
 
 
 _COLUMNS = sql.SQL(", ").join(map(sql.Identifier, State._fields))
@@ -62,10 +71,12 @@ def upsert(
     namespace: int,
     documents: Sequence[DocumentWrite],
     vectors: Vectors,
-    properties: Mapping[str, str],
+    schema: Schema | None,
 ) -> int:
     """Replace or insert `documents`; how many. See `Backend.upsert`."""
     state = read_state(connection, namespace, hold=True)
+    if schema is not None:
+        _fit(connection, namespace, state, schema)
     _remove(connection, namespace, _keys_of(connection, namespace, [d.id for d in documents]))
     keyed = list(enumerate(documents, state.next_key))
     with connection.cursor().copy(
@@ -87,15 +98,8 @@ def upsert(
     connection.execute(
         "UPDATE quarry.namespaces SET seq = seq + 1, next_key = next_key + %s, next_label = next_label + %s, "
         "indexed = indexed + %s, body_terms = body_terms + %s, header_terms = header_terms + %s, "
-        "languages = %s, properties = properties || %s WHERE namespace = %s",
-        [
-            len(keyed),
-            len(drafts),
-            *totals,
-            json.dumps(Counter(state.languages) + languages),
-            json.dumps(dict(properties)),
-            namespace,
-        ],
+        "languages = %s WHERE namespace = %s",
+        [len(keyed), len(drafts), *totals, json.dumps(Counter(state.languages) + languages), namespace],
     )
     return len(keyed)
 
@@ -116,6 +120,42 @@ def delete(connection: Connection, namespace: int, *, ids: Sequence[str] | None,
         _remove(connection, namespace, keys)
         connection.execute("UPDATE quarry.namespaces SET seq = seq + 1 WHERE namespace = %s", [namespace])
     return len(keys)
+
+
+def filterable_of(schema: Schema) -> dict[str, AttributeType]:
+    """Type of each filterable attribute."""
+    return {name: schema.attributes[name].type for name in schema.filterable()}
+
+
+def _fit(connection: Connection, namespace: int, state: State, schema: Schema) -> None:
+    """Store the schema, and bring the typed values of stored documents up to it."""
+    held, wanted = state.filterable(), filterable_of(schema)
+    for name in held.keys() - wanted.keys():
+        connection.execute(
+            "UPDATE quarry.documents SET attributes = attributes - %s::text WHERE namespace = %s",
+            [escaped(name), namespace],
+        )
+    added = {name: kind for name, kind in wanted.items() if held.get(name) is not kind}
+    after = -1
+    while added and (
+        rows := connection.execute(
+            "SELECT key, body FROM quarry.documents WHERE namespace = %s AND key > %s ORDER BY key LIMIT %s",
+            [namespace, after, BACKFILL_ROWS],
+        ).fetchall()
+    ):
+        for key, body in rows:
+            document = decode_body(body)
+            values = {name: typed_value(kind, document.get(name)) for name, kind in added.items()}
+            fresh = attributes_json({name: value for name, value in values.items() if value is not None})
+            connection.execute(
+                "UPDATE quarry.documents SET attributes = attributes || %s WHERE namespace = %s AND key = %s",
+                [fresh, namespace, key],
+            )
+        after = rows[-1][0]
+    connection.execute(
+        "UPDATE quarry.namespaces SET schema = %s, searched = %s WHERE namespace = %s",
+        [msgspec.json.encode(schema).decode(), sorted(schema.searchable()), namespace],
+    )
 
 
 def attributes_json(values: Mapping[str, TypedValue]) -> str:
