@@ -16,7 +16,6 @@ from engine.backend.protocol import (
     DocumentWrite,
     Legs,
     LegsQuery,
-    Maintenance,
     NamespaceSpec,
     StoredDocument,
 )
@@ -257,8 +256,8 @@ class PostgresBackend:
         with self._pool.reading() as connection:
             return read_state(connection, namespace).languages
 
-    def maintain(self, namespace: int) -> Maintenance:
-        return self._pool.written(lambda connection: maintain(connection, namespace))
+    def maintain(self, namespace: int) -> None:
+        self._pool.written(lambda connection: maintain(connection, namespace))
 
     def close(self) -> None:
         self._pool.close()

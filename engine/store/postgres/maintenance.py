@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.backend.protocol import Maintenance
 from engine.store.postgres.connection import Connection
 from engine.store.postgres.postings import RECORD
 from engine.store.postgres.writing import read_state
@@ -18,13 +17,12 @@ MOST_ROWS = 32
 """Rows of one term before the postings are compacted: every upload adds a row to each of its terms."""
 
 
-def maintain(connection: Connection, namespace: int) -> Maintenance:
+def maintain(connection: Connection, namespace: int) -> None:
     """Build the graph where it is due, and compact the postings where they are worn."""
     state = read_state(connection, namespace, hold=True)
     row = connection.execute("SELECT count(*) FROM quarry.passages WHERE namespace = %s", [namespace]).fetchone()
     live = int(row[0]) if row else 0
-    graph = live > GRAPH_FROM and not state.has_graph
-    if graph:
+    if live > GRAPH_FROM and not state.has_graph:
         connection.execute("SET LOCAL statement_timeout = 0")
         statement = (
             f"CREATE INDEX passages_near_{int(namespace)} ON quarry.passages "
@@ -33,11 +31,9 @@ def maintain(connection: Connection, namespace: int) -> Maintenance:
         )
         connection.execute(statement.encode())
         connection.execute("UPDATE quarry.namespaces SET has_graph = true WHERE namespace = %s", [namespace])
-    compacted = state.indexed - live > DEAD_SHARE * state.indexed or _most_rows(connection, namespace) > MOST_ROWS
-    if compacted:
+    if state.indexed - live > DEAD_SHARE * state.indexed or _most_rows(connection, namespace) > MOST_ROWS:
         connection.execute("SET LOCAL statement_timeout = 0")
         compact(connection, namespace)
-    return Maintenance(rebuilt_lexical=compacted, rebuilt_vectors=graph)
 
 
 def drop_graph(connection: Connection, namespace: int) -> None:
