@@ -1,4 +1,4 @@
-"""The honest "not found"."""
+"""The honest "not found", in the language of the question where it has a file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from engine.agent.answer.cite import clean
 from engine.agent.steps import PlannedQuery, Question
+from engine.analysis.language import DEFAULT_LANGUAGE, language
 
 MAX_ABSENT = 4
 
@@ -18,13 +19,17 @@ def not_found(question: Question, executed: Sequence[PlannedQuery], scanned: int
     """
     sought = clean(question.message or question.request.objective)
     sought = sought if len(sought) <= 300 else sought[:299] + "…"
+    says = language(question.terms.code).says or language(DEFAULT_LANGUAGE).says
+    if says is None:
+        raise AssertionError("English has its words")
     if scanned == 0:
-        where = " that the filter leaves" if question.request.filters else ""
-        return f"Not found: there are no documents{where} to answer “{sought}” from."
-    queries = "1 query" if len(executed) == 1 else f"{len(executed)} queries"
-    documents = "1 document" if scanned == 1 else f"{scanned:,} documents"
-    said = f"Not found: {queries} brought up {documents}, but none of them answers “{sought}”."
-    return f"{said} {names_absent(absent)}".strip()
+        if question.request.filters and says is language(DEFAULT_LANGUAGE).says:
+            return f"Not found: there are no documents that the filter leaves to answer “{sought}” from."
+        return says.nothing.format(sought=sought)
+    queries = says.query if len(executed) == 1 else says.queries.format(n=len(executed))
+    documents = says.document if scanned == 1 else says.documents.format(n=f"{scanned:,}")
+    said = says.not_found.format(queries=queries, documents=documents, sought=sought)
+    return f"{said} {names_absent(absent)}".strip() if says is language(DEFAULT_LANGUAGE).says else said
 
 
 def names_absent(absent: Sequence[str]) -> str:

@@ -46,7 +46,8 @@ class Coverage:
             for term in target.terms:
                 weights[columns[term.forms], number] = term.weight * (PLACE_SHARE if term.forms & places else 1.0)
         weights /= np.maximum(weights.sum(axis=0), 1e-9)
-        held = np.maximum(self._table.own, HEADER_SHARE * self._table.header[self._table.of])
+        above = np.maximum(self._table.above, HEADER_SHARE * self._table.header[self._table.of])
+        held = np.maximum(self._table.own, above)
         self.scores: Shares = held @ weights
 
     def rows(self, passage: int) -> Shares:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from engine.agent.evidence.analysed import Analysed, analysed, terms_of
+from engine.agent.evidence.analysed import Analysed, Spans, analysed, terms_of
 from engine.agent.evidence.likeness import Likeness
 from engine.analysis.language import DEFAULT_LANGUAGE
 from engine.model.document import Passage
@@ -37,6 +37,7 @@ class Table:
         of: the passage of each sentence, shape ``(sentences,)``.
         own: credits of the sentences by themselves, ``(sentences, terms)``.
         header: credits of the passages' headers, ``(passages, terms)``.
+        above: credits of the heading above each sentence, ``(sentences, terms)``.
         attributes: the same of their documents' short attributes.
         weights, nats: of the terms, ``(terms,)``; see `AskedTerm`.
     """
@@ -47,24 +48,29 @@ class Table:
         passages: Sequence[Passage],
         attributes: Sequence[Mapping[str, object]] = (),
         likeness: Likeness | None = None,
+        spans: Sequence[Spans] | None = None,
     ) -> None:
         self.asked = asked
         self.passages = passages
         self.weights = np.asarray([term.weight for term in asked.terms], np.float32)
         self.nats = np.asarray([term.nats for term in asked.terms], np.float32)
-        self._read = [analysed(p.header, p.text, asked.languages) for p in passages]
+        self._read = [
+            analysed(p.header, p.text, asked.languages, spans[number] if spans else None)
+            for number, p in enumerate(passages)
+        ]
         held = [terms_of(" ".join(map(str, one.values())), asked.languages) for one in attributes]
         words = frozenset[str]().union(*held, *(_all(one) for one in self._read))
         credit = _credit_by_word(asked, words, likeness)
         self.of = np.repeat(np.arange(len(passages)), [len(one.sentences) for one in self._read])
         self.own = self._credits([s for one in self._read for s in one.sentences], credit)
         self.header = self._credits([one.header for one in self._read], credit)
+        self.above = self._credits([s for one in self._read for s in one.above], credit)
         self.attributes = self._credits(held or [frozenset[str]()] * len(passages), credit)
 
     @cached_property
     def sentences(self) -> Credits:
-        """Credits of each sentence together with its header, ``(sentences, terms)``."""
-        return np.maximum(self.own, HEADER * self.header[self.of])
+        """Credits of each sentence together with what stands above it, ``(sentences, terms)``."""
+        return np.maximum(self.own, HEADER * np.maximum(self.above, self.header[self.of]))
 
     @cached_property
     def wholes(self) -> Credits:

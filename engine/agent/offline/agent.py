@@ -9,7 +9,7 @@ from engine.agent.offline.clarify import OfflineClarifier
 from engine.agent.offline.judge import OfflineJudge
 from engine.agent.offline.plan import OfflinePlanner
 from engine.agent.offline.read import OfflineReader
-from engine.agent.offline.synthesize import OfflineSynthesizer
+from engine.agent.offline.write import OfflineSynthesizer
 from engine.agent.steps import Steps, TurnBudget
 from engine.agent.workers import InThread
 from engine.embedding.protocol import Embedder
@@ -23,15 +23,15 @@ class OfflineAgent:
     """
 
     def __init__(self, embedder: Embedder, run: InThread = asyncio.to_thread) -> None:
-        self._embedder = embedder
         self._run = run
         self.planner = OfflinePlanner()
+        self._judge = OfflineJudge(embedder, run)
 
     def steps(self, budget: TurnBudget | None = None) -> Steps:
         """Steps for one search turn."""
         return Steps(
             planner=self.planner,
             reader=OfflineReader(self._run),
-            answerer=JudgeThenWrite(OfflineJudge(self._embedder, self._run), OfflineSynthesizer(self._run)),
+            answerer=JudgeThenWrite(self._judge, OfflineSynthesizer(self._run, self._judge.likeness)),
             clarifier=OfflineClarifier(self._run),
         )

@@ -95,7 +95,7 @@ class OfflineJudge:
     def __init__(self, embedder: Embedder | None = None, run: InThread = asyncio.to_thread) -> None:
         self._run = run
         self._embedder = embedder if embedder is not None and embedder.name == COMPARABLE else None
-        self._likeness = Likeness(self._embedder) if self._embedder is not None else None
+        self.likeness = Likeness(self._embedder) if self._embedder is not None else None
 
     async def judge(
         self, question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]
@@ -113,7 +113,7 @@ class OfflineJudge:
     def table(self, question: Question, evidence: Sequence[Evidence]) -> Table:
         """What the passages hold of the question, best passages first."""
         read = [e.passage for e in sorted(evidence, key=lambda e: -e.passage.score)]
-        return Table(question.terms, [p.passage for p in read], [p.attributes for p in read], self._likeness)
+        return Table(question.terms, [p.passage for p in read], [p.attributes for p in read], self.likeness)
 
     def margin(self, question: Question, table: Table, together: Sequence[Sequence[str]] = ()) -> float:
         """Log-odds that the evidence answers; minus infinity where an identifier that it asks for stands nowhere."""

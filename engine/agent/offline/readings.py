@@ -15,7 +15,7 @@ from itertools import combinations
 import msgspec
 
 from engine.agent.evidence.analysed import terms_of
-from engine.agent.offline.findings import title_of
+from engine.agent.offline.wording import title_of
 from engine.agent.steps import ReadingPassage
 from engine.analysis.language import DEFAULT_LANGUAGE
 from engine.model.document import JsonValue

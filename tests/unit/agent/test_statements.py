@@ -1,7 +1,14 @@
 import pytest
 
-from engine.agent.offline.findings import label_of, labelled, readability, sentences_of, tidy, title_of
-from tests.unit.agent.made import evidence, passage, question
+from engine.agent.offline.statements import Statement, Statements
+from engine.agent.offline.wording import label_of, labelled, readability, tidy, title_of
+from engine.agent.steps import ReadingPassage
+from tests.unit.agent.made import passage, question
+
+
+def said(asked: str, *passages: ReadingPassage) -> list[Statement]:
+    statements = Statements(question(asked), passages)
+    return statements.towards(statements.weights())
 
 
 @pytest.mark.parametrize(
@@ -44,16 +51,8 @@ def test_a_whole_sentence_that_names_its_subject_reads_best(worse: str) -> None:
 
 def test_the_sentence_of_a_block_that_tells_is_found() -> None:
     held = passage(1, "Fares. The fare to Lund is 40 crowns for adults. Children pay half of it on all days.")
-    first = sentences_of([evidence(held)], {"fare": 2.0, "lund": 3.0})[0]
+    first = said("What is the fare to Lund?", held)[0]
     assert first.text == "The fare to Lund is 40 crowns for adults."
-
-
-def test_only_chosen_blocks_speak() -> None:
-    held = passage(
-        1, "The fare to Lund is 40 crowns for adults. Children pay half of the fare on all days of the week."
-    )
-    found = sentences_of([evidence(held, blocks_at=[1])], {"lund": 3.0})
-    assert [s.text for s in found] == ["Children pay half of the fare on all days of the week."]
 
 
 def test_the_title_is_the_first_part_of_the_header() -> None:
@@ -92,21 +91,21 @@ def test_a_sentence_that_opens_by_the_way_is_no_byline() -> None:
 
 def test_a_pronoun_brings_the_sentence_before_it_along() -> None:
     held = passage(1, "Ada Marsh leads the port of Lund. She opened the new quay for ferries in May 2021.")
-    first = sentences_of([evidence(held)], {"quay": 3.0, "ferri": 2.0})[0]
+    first = said("Who opened the quay for ferries?", held)[0]
     assert first.text == "Ada Marsh leads the port of Lund. She opened the new quay for ferries in May 2021."
 
 
 def test_a_pronoun_without_a_sentence_before_it_stands_back() -> None:
     leaning = passage(1, "She opened the new quay for ferries in May.", score=0.5)
     named = passage(2, "Lund opened the new quay for ferries in May.", score=0.5)
-    found = sentences_of([evidence(leaning), evidence(named)], {"quay": 3.0, "ferri": 2.0})
-    assert found[0].document_id == "d2"
+    found = said("Who opened the quay for ferries?", leaning, named)
+    assert found[0].passage == 1
 
 
 def test_a_sentence_of_a_better_ranked_passage_comes_first() -> None:
     low = passage(1, "The fare to Lund is high.", score=0.2)
     high = passage(2, "The fare to Lund is low.", score=0.9)
-    assert sentences_of([evidence(low), evidence(high)], {"fare": 2.0})[0].document_id == "d2"
+    assert said("What is the fare?", low, high)[0].passage == 1
 
 
 def test_a_common_word_that_is_a_value_too_is_no_label() -> None:
@@ -123,3 +122,31 @@ def test_an_aside_stands_behind_the_label_or_in_front() -> None:
 def test_a_label_whose_number_is_only_a_part_of_one_in_the_text_is_left_out() -> None:
     assert labelled("Clause 2", "See Section 9.2.", "See Section 9.2.") == "See Section 9.2."
     assert labelled("Clause 2", "See 2.", "See 2 and 9.2.") == "Clause 2: See 2."
+
+
+FAQ = """## How do I reset my password?
+
+Open the settings and choose Forgotten. A link comes by mail within five minutes and is valid for one hour only.
+
+## How do I close my account?
+
+Write to the desk. We delete the account within a week, and all that belongs to it within thirty days."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("How do I reset my password?", "Open the settings and choose Forgotten."),
+        ("How do I close my account?", "Write to the desk."),
+    ],
+)
+def test_the_text_below_a_question_answers_it_and_the_question_itself_never_does(asked: str, told: str) -> None:
+    first = said(asked, passage(1, FAQ))[0]
+    assert told in first.text
+    assert "?" not in first.text
+    assert "#" not in first.text
+
+
+def test_a_title_is_put_without_what_replies_and_lists_add() -> None:
+    assert title_of(passage(1, "Text.", header="Re: AW: Fwd: Fares in Lund · Mail")) == "Fares in Lund"
+    assert title_of(passage(1, "Text.", header="3. Fares in Lund")) == "Fares in Lund"

@@ -6,7 +6,7 @@ from engine.agent.answer.gate import problems_of
 from engine.agent.answer.support import support
 from engine.agent.answer.verify import blocks_of
 from engine.agent.drafts import AnswerDraft
-from engine.agent.offline.synthesize import OfflineSynthesizer, excerpt_blocks
+from engine.agent.offline.write import OfflineSynthesizer, excerpt_blocks
 from engine.agent.steps import Evidence, Judgement, Plan, Question
 from tests.unit.agent.made import evidence, passage, plan, question
 

@@ -1,0 +1,179 @@
+"""What passages can say to a question: sentences scored by the table of evidence, put so that they read alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from engine.agent.evidence.analysed import terms_of
+from engine.agent.evidence.headings import is_ended, spoken
+from engine.agent.evidence.likeness import Likeness
+from engine.agent.evidence.table import Table
+from engine.agent.offline.wording import MAX_SENTENCE, MIN_SENTENCE, NOTHING, leans, readability, tidy
+from engine.agent.steps import Question, ReadingPassage
+from engine.question.kinds import Kind, shows, wanted
+from engine.question.terms import AskedTerms
+
+LED = 0.45
+"""What a term counts that only the sentence before holds, as a share of one in the sentence or above it."""
+PLACE = 0.2
+"""What the rank of its passage adds to a sentence, at most, where holding the whole question gives 1."""
+KIND = 0.13
+"""What showing the kind of answer that is asked for adds, and showing none takes away."""
+LITTLE = 0.01
+"""Score of a sentence that holds nothing of the question."""
+Shares = npt.NDArray[np.float32]
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """A sentence of a document, with the one before or after it where it does not stand alone.
+
+    Attributes:
+        block_ids: what it is made of, in reading order.
+        passage: index of its passage.
+        score: what it says of what is asked, lowered where it does not read well alone.
+        share: weight of the asked terms that it holds with what stands above it, in [0, 1].
+        about: the terms of the question that it holds, as indexes.
+    """
+
+    text: str
+    block_ids: tuple[str, ...]
+    passage: int
+    score: float
+    share: float
+    about: frozenset[int]
+
+
+class Statements:
+    """The sentences of passages, read once and scored against one part of the question after another.
+
+    Args:
+        asked: scored against, in place of the question's own terms.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        passages: Sequence[ReadingPassage],
+        likeness: Likeness | None = None,
+        asked: AskedTerms | None = None,
+    ) -> None:
+        self.passages = passages
+        read, held = [p.passage for p in passages], [p.attributes for p in passages]
+        self.table = Table(asked or question.terms, read, held, likeness, [_spans(p) for p in passages])
+        self._code = question.terms.code
+        self._kind: Kind | None = wanted(question.text, self._code)
+        self._blocks = [block for p in passages for block in p.blocks]
+        top = max((p.score for p in passages), default=0.0) or 1.0
+        self._place = np.asarray([p.score / top for p in passages], np.float32)[self.table.of]
+        joined = self.table.of[1:] == self.table.of[:-1]
+        self._before = np.zeros_like(self.table.own)
+        self._before[1:] = np.where(joined[:, None], self.table.own[:-1], 0.0)
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        """What each sentence states, tidied; empty for headings and questions."""
+        texts: list[str] = []
+        for number, block in enumerate(self._blocks):
+            following = self._blocks[number + 1].text[:1] if self._joined(number, number + 1) else ""
+            gap = "\n\n" if following and self._ends_line(number) else " "
+            parts = [block.text[start:end] for start, end in spoken(block.text, gap + following)]
+            texts.append(" ".join(map(tidy, self._telling(parts))))
+        return texts
+
+    def _telling(self, parts: Sequence[str]) -> list[str]:
+        """Those of a block's sentences that hold something of the question, and what they lean on; else all."""
+        asked = self.table.asked
+        forms = frozenset[str]().union(*(term.forms for term in asked.terms))
+        told = {n for n, part in enumerate(parts) if forms & terms_of(part, asked.languages)}
+        told |= {n for n, part in enumerate(parts) if n - 1 in told and leans(part, self._code)}
+        told |= {n - 1 for n in told if n > 0 and leans(parts[n], self._code)}
+        # A word or two beside the sentence that tells is a heading, whatever mark it ends with.
+        told = {n for n in told if len(parts[n]) >= MIN_SENTENCE or not parts[n].isascii()} or told
+        return [part for n, part in enumerate(parts) if n in told or not told]
+
+    @cached_property
+    def _shown(self) -> Shares:
+        return np.asarray([shows(self._kind, text, self._code) for text in self._parts], np.float32)
+
+    @cached_property
+    def _reads(self) -> Shares:
+        """Factors; 0 for what states nothing."""
+        return np.asarray([readability(text, self._code) if text else 0.0 for text in self._parts], np.float32)
+
+    def weights(self, part: frozenset[str] | None = None, *, rest: float = 0.2) -> Shares:
+        """Weights of the question's terms; those that are not in a part of it count `rest`."""
+        if part is None:
+            return self.table.weights
+        own = [bool(term.forms & part) for term in self.table.asked.terms]
+        return self.table.weights * np.where(own, 1.0, rest).astype(np.float32) if any(own) else self.table.weights
+
+    def towards(self, weights: Shares) -> list[Statement]:
+        """One statement for each passage that has any, the most telling first."""
+        if not len(self.table.of):
+            return []
+        weights = weights / max(float(weights.sum()), 1e-9)
+        held = self.table.sentences @ weights
+        led = np.maximum(self._before - self.table.sentences, 0.0) @ weights
+        said = np.maximum(held + LED * led + PLACE * self._place + KIND * self._shown, LITTLE) * self._reads
+        found: list[Statement] = []
+        for passage in range(len(self.passages)):
+            rows = self.table.rows(passage)
+            if rows.stop > rows.start and float(said[rows].max()) > 0:
+                best = rows.start + int(said[rows].argmax())
+                found.append(self._statement(best, passage, float(said[best]), held, said))
+        return sorted(found, key=lambda s: (-s.score, s.passage))
+
+    def _statement(self, row: int, passage: int, score: float, held: Shares, said: Shares) -> Statement:
+        rows = self._together(row, passage, said)
+        text = " ".join(self._parts[n] for n in rows)
+        return Statement(
+            text,
+            tuple(self._blocks[n].id for n in rows),
+            passage,
+            score,
+            float(held[rows].max()),
+            frozenset(np.flatnonzero(self.table.sentences[rows].max(axis=0) > 0).tolist()),
+        )
+
+    def _together(self, row: int, passage: int, said: Shares) -> list[int]:
+        """The sentence with those that it needs: what it leans on, and what gives the figure."""
+        span = self.table.rows(passage)
+        rows = [row]
+        if leans(self._parts[row], self._code) and self._fits(rows, row - 1, span):
+            rows.insert(0, row - 1)
+        if self._shown[row] < 0 and self._fits(rows, row + 1, span) and self._shown[row + 1] > 0:
+            rows.append(row + 1)
+        if not is_ended(self._blocks[row].text):
+            # A script without marks between sentences: what is cut is a phrase, and its neighbours belong to it.
+            for near in sorted(
+                (rows[0] - 1, rows[-1] + 1), key=lambda n: -said[n] if span.start <= n < span.stop else 0
+            ):
+                if self._fits(rows, near, span) and not self._ends_line(min(near, row)):
+                    rows = sorted([*rows, near])
+        return rows
+
+    def _fits(self, rows: Sequence[int], near: int, span: slice) -> bool:
+        if not span.start <= near < span.stop or near in rows or not self._parts[near]:
+            return False
+        return sum(len(self._parts[n]) for n in (*rows, near)) <= MAX_SENTENCE and float(self._reads[near]) > NOTHING
+
+    def _joined(self, row: int, near: int) -> bool:
+        return 0 <= near < len(self._blocks) and self.table.of[row] == self.table.of[near]
+
+    def _ends_line(self, row: int) -> bool:
+        """Whether a line ends behind a sentence."""
+        if not self._joined(row, row + 1):
+            return True
+        passage = self.passages[int(self.table.of[row])].passage
+        end = self._blocks[row].start + len(self._blocks[row].text) - passage.start
+        return "\n" in passage.text[end : self._blocks[row + 1].start - passage.start]
+
+
+def _spans(passage: ReadingPassage) -> tuple[tuple[int, int], ...]:
+    first = passage.passage.start
+    return tuple((block.start - first, block.start - first + len(block.text)) for block in passage.blocks)

@@ -1,0 +1,138 @@
+"""How sentences of documents are put: tidied, told by how well they read alone, and labelled with their document."""
+
+from __future__ import annotations
+
+import re
+
+from engine.agent.answer.gate import unsupported
+from engine.agent.evidence.headings import is_ended, is_question
+from engine.agent.steps import Question, ReadingPassage
+from engine.analysis.language import DEFAULT_LANGUAGE, language
+from engine.analysis.scripts import is_unspaced
+from engine.analysis.words import folded
+
+MAX_LABEL = 100
+"""Characters of a title or source that is put in front of a sentence; a longer one is left out, never cut."""
+MAX_SENTENCE = 400
+"""Characters above which a shorter sentence is preferred."""
+MIN_SENTENCE = 15
+READS_BADLY = 0.75
+"""Factor on a sentence for each reason for which it reads badly where it stands alone."""
+NOTHING = 0.3
+"""Factor on what stands in no sentence that answers: links, bylines, invitations to subscribe."""
+HEADER_SEPARATOR = " · "
+_LINKED = re.compile(r"https?://|www\.|(?<!\w)@\w|\b\w+\.(?:com|org|net|co|io)/|©", re.IGNORECASE)
+_BYLINE = re.compile(r"^\W*B[Yy] [A-Z][\w.'’-]+ [A-Z]")
+_LISTED = re.compile(r"^\W*\d{1,3}[.)]\s")
+_LEAD = re.compile(r"^(?:(?:re|fwd?|aw|wg|sv|rv|tr):\s*|#+\s+|\d{1,3}[.)]\s+)+", re.IGNORECASE)
+"""What stands before a title and is no part of it: of replies, headings and list numbers."""
+_PAIRS = (("“", "”"), ("«", "»"), ("(", ")"), ("[", "]"))
+_CODE = re.compile(r"[_.()=*`<>/\\]\w|\w[_(=*`<>/\\]")
+
+
+def readability(text: str, code: str = DEFAULT_LANGUAGE, *, is_led: bool = False) -> float:
+    """Factor in (0, 1]: how well a sentence reads where it stands alone.
+
+    Args:
+        is_led: the sentence before it stands in front of it.
+    """
+    text = " ".join(text.split())
+    factor = 1.0
+    first = next((c for c in text if c.isalnum()), "")
+    faults = [
+        not is_ended(text),
+        is_question(text),
+        first.islower() and not _is_spelled_small(text),
+        not is_led and (leans(text, code) or _opens(text, code, "linking")),
+        _LISTED.match(text) is not None,
+        len(text) < MIN_SENTENCE,
+        len(text) > MAX_SENTENCE,
+    ]
+    if language(code).pattern("boilerplate").search(text) or _LINKED.search(text) or _BYLINE.match(text):
+        factor = NOTHING
+    return factor * READS_BADLY ** sum(faults)
+
+
+def leans(text: str, code: str) -> bool:
+    """Whether a sentence opens with a word that stands for something before it.
+
+    >>> leans("She opened it.", "en"), leans("Er öffnete sie.", "de"), leans("Ada opened it.", "en")
+    (True, True, False)
+    """
+    return _opens(text, code, "leaning")
+
+
+def _opens(text: str, code: str, field: str) -> bool:
+    match = language(code).pattern(field).search(text[:40])
+    return match is not None and not any(map(str.isalnum, text[: match.start()]))
+
+
+def tidy(text: str) -> str:
+    r"""Text as a sentence: white space folded, a capital first, a full stop last, no mark of a pair alone.
+
+    >>> tidy("it rose by\n 3 %")
+    'It rose by 3 %.'
+    """
+    text = " ".join(text.split())
+    for opening, closing in _PAIRS:
+        if text.count(opening) != text.count(closing):
+            text = text.replace(opening, "").replace(closing, "")
+    if text.count('"') % 2:
+        text = text.replace('"', "")
+    text = text.strip(" -–—•*·|:;,")
+    if text[:1] == "(" and text[-1:] == ")" and text.count("(") == 1:
+        text = text[1:-1].strip()
+    if text and not is_ended(text) and not is_unspaced(text[-1]):
+        text += "."
+    return text[:1].upper() + text[1:] if not _is_spelled_small(text) else text
+
+
+def _is_spelled_small(text: str) -> bool:
+    """Whether the first word is a name with a capital inside, such as ``iPhone``, or code, such as ``dump(value)``."""
+    first = text.split(" ", 1)[0]
+    return any(c.isupper() for c in first[1:]) or _CODE.search(first) is not None
+
+
+def label_of(passage: ReadingPassage, question: Question, asked: str) -> str:
+    """What to call a document: the value that the question names, such as its source, else its title; may be empty."""
+    for name in question.filterable:
+        value = passage.attributes.get(name)
+        if isinstance(value, str) and len(value) > 2 and (named := _named(value, asked)):
+            return named if len(named) <= MAX_LABEL else ""
+    return title_of(passage)
+
+
+def title_of(passage: ReadingPassage) -> str:
+    """The document's title: the first part of the header; empty when there is none, or it is too long."""
+    title = _LEAD.sub("", " ".join(passage.passage.header.split(HEADER_SEPARATOR, 1)[0].split()))
+    return title if len(title) <= MAX_LABEL and len(title.split()) > 0 else ""
+
+
+def _named(value: str, asked: str) -> str:
+    """The longest part of `value` that `asked` names: the whole, or what stands before a separator.
+
+    A value without a capital is a word like any other: "class", "function" and "create" name nothing.
+    """
+    for part in (value, re.split(r"\s+[|/·–—-]\s+", value, maxsplit=1)[0]):
+        if any(c.isupper() for c in part) and re.search(rf"(?<!\w){re.escape(folded(part))}(?!\w)", folded(asked)):
+            return part
+    return ""
+
+
+def labelled(label: str, sentence: str, excerpts: str, aside: str = "") -> str:
+    """``label: sentence``, where the label adds something and says no number or quotation that the excerpts do not.
+
+    Args:
+        aside: put between them, or in front, such as "likewise".
+    """
+    fits = (
+        label
+        and folded(label) not in folded(sentence)
+        and not any(mark in label for mark in '“”"«»„[]')
+        # What the gate refuses would take the sentence with it.
+        and not unsupported(label, [excerpts])
+    )
+    if not fits:
+        return f"{aside[:1].upper()}{aside[1:]}, {sentence}" if aside else sentence
+    joint = " —" if label[-1] in ".?!…:" else ":"
+    return f"{label}, {aside}: {sentence}" if aside else f"{label}{joint} {sentence}"
