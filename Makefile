@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c r
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 DATA ?= ../shared/data
 
-.PHONY: demo test check lint types imports format bench bench-quality bench-speed serve lock clean docs help
+.PHONY: demo test coverage check lint types imports format bench bench-quality bench-speed serve lock clean docs help
 
 help: ## List the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,9 @@ demo: $(READY) ## Index the documentation of this Python's standard library and 
 
 test: $(DEV) ## Run every test.
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+coverage: $(DEV) ## Run every test and say which branches of engine and api none reaches; fails below the share in pyproject.toml.
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term
 
 check: lint types imports test ## Everything that must be green before a change lands.
 
