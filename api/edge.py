@@ -23,7 +23,7 @@ from api.errors import rendered
 from api.schemas.errors import ApiError
 from api.service import CODE, REQUEST_ID, USAGE, Service
 from api.usage import UsageNote
-from engine import ApiKey
+from engine import TENANT, ApiKey
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
@@ -115,6 +115,7 @@ class Edge:
             if path.split("/", 2)[1] in KEYED:
                 key = authenticate(scope["headers"], self._service.engine.keys)
                 state[KEY] = key
+                TENANT.set(key.id)
                 self._service.rate.spend(key.id)
             _check_named(scope["method"], path)
             scope["path"] = path

@@ -6,8 +6,7 @@ import asyncio
 import contextvars
 import logging
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -25,8 +24,10 @@ T = TypeVar("T")
 _log = logging.getLogger("quarry.models")
 _start_log = logging.getLogger("quarry.start")
 
-READERS = 8
-WRITERS = 2
+READERS, READERS_OF_ONE = 8, 6
+WRITERS, WRITERS_OF_ONE = 3, 2
+"""Threads that read and that write, in all and for one key."""
+
 ANSWER_BYTES = 512 * 1024 * 1024
 """Large answers that are held at once, until their clients have taken them."""
 
@@ -40,7 +41,7 @@ USAGE = "usage"
 class Service:
     """Opened before the first request and closed after the last.
 
-    Uploads have threads of their own: while they are written, reads go on.
+    Uploads have threads of their own: while they are written, reads go on. One key never has all threads of a kind.
 
     Attributes:
         traces: where spans go; None for nowhere.
@@ -66,8 +67,8 @@ class Service:
         self.measured_at = -math.inf
         self.usage = UsageLog(settings.usage_days)
         self.backing_up = asyncio.Lock()
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="read")
-        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="write")
+        self._readers = engine.FairThreads(READERS, "read", per_tenant=READERS_OF_ONE)
+        self._writers = engine.FairThreads(WRITERS, "write", per_tenant=WRITERS_OF_ONE)
         self._engine: engine.Engine | None = None
         self._companies: dict[str, engine.Engine] = {}
         self.metrics.watch("quarry_searches", "Searches under way.", lambda: self.slots.running)
@@ -102,7 +103,7 @@ class Service:
         self._engine = opened
         self._companies[opened.company] = opened
         # Beside the start and not before it: a model service that hangs must not keep documents from being served.
-        self._readers.submit(self._warn_of_models, opened)
+        self._readers.submit(None, lambda: self._warn_of_models(opened))
 
     def _open_namespaces(self) -> int:
         return 0 if self._engine is None else self._engine.open_namespaces
@@ -117,8 +118,8 @@ class Service:
         if self._engine is not None:
             await self.write(self._engine.close)
             await self.read(self.usage.close)
-        self._readers.shutdown(wait=True)
-        self._writers.shutdown(wait=True)
+        self._readers.shutdown()
+        self._writers.shutdown()
         if self.traces is not None:
             self.traces.close()
 
@@ -141,17 +142,22 @@ class Service:
         return list(self._companies.values())
 
     async def read(self, call: Callable[[], T]) -> T:
-        """Run a blocking call that does not write documents."""
-        return await self._run(self._readers, call)
+        """Run a blocking call that does not write documents. Keys are served in turn."""
+        return await _run(self._readers, call, None)
 
-    async def write(self, call: Callable[[], T]) -> T:
-        """Run a blocking call that writes documents, or decodes large bodies."""
-        return await self._run(self._writers, call)
+    async def write(self, call: Callable[[], T], lane: Hashable | None = None) -> T:
+        """Run a blocking call that writes documents, or decodes large bodies. Keys are served in turn.
 
-    async def _run(self, threads: ThreadPoolExecutor, call: Callable[[], T]) -> T:
-        # With the context of the request, so that its stages become part of its trace.
-        run = partial(contextvars.copy_context().run, call)
-        return await asyncio.get_running_loop().run_in_executor(threads, run)
+        Args:
+            lane: what no two calls write at once; the second one would only wait in a thread of its own.
+        """
+        return await _run(self._writers, call, lane)
+
+
+async def _run(threads: engine.FairThreads, call: Callable[[], T], lane: Hashable | None) -> T:
+    # With the context of the request, so that its stages become part of its trace.
+    run = partial(contextvars.copy_context().run, call)
+    return await asyncio.wrap_future(threads.submit(engine.TENANT.get(), run, lane))
 
 
 def key_of(request: Request[Any, Any, Any]) -> engine.ApiKey:

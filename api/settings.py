@@ -42,7 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     soft_seconds: float = BudgetSettings().soft_seconds
     hard_seconds: float = BudgetSettings().hard_seconds
     rate_limit: int = 0
-    key_searches: int = 0
+    key_searches: int = 128
     searches: int = 256
     connections: int = 1_000
     upload_bytes: int = 256 * MEBIBYTE

@@ -47,6 +47,7 @@ from engine.errors import (
     UnsupportedFormat,
 )
 from engine.facade import Engine, open, restore
+from engine.fairness import TENANT, FairThreads
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.hits import Hit
 from engine.model.namespace import DEFAULT_COMPANY, ApiKey, Namespace, NamespaceStats, Scope, StorageTotals
@@ -67,6 +68,7 @@ from engine.storage.parquet import parquet_rows
 
 __all__ = [
     "DEFAULT_COMPANY",
+    "TENANT",
     "ApiKey",
     "ApiKeyNotFound",
     "Attribute",
@@ -88,6 +90,7 @@ __all__ = [
     "ErrorDetail",
     "Event",
     "Failure",
+    "FairThreads",
     "FilterError",
     "FilterTypeMismatch",
     "Hit",

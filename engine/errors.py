@@ -152,8 +152,8 @@ class DocumentNotFound(NotFound):
 
     code = "document_not_found"
 
-    def __init__(self, document_id: str) -> None:
-        super().__init__(f"No document with id {document_id!r}.")
+    def __init__(self, document_id: str | None = None) -> None:
+        super().__init__("There are no documents." if document_id is None else f"No document with id {document_id!r}.")
 
 
 class SessionNotFound(NotFound):

@@ -183,7 +183,11 @@ class Engine(Reader):
             include_attributes=include_attributes,
             multiturn=multiturn,
         )
-        return self._searches.start(self.namespace(namespace), request)
+        record = self.namespace(namespace)
+        if not filters:
+            return self._searches.start(record, request)
+        # A filter within the limits can still take long to read.
+        return await asyncio.to_thread(self._searches.start, record, request)
 
     async def continue_stream(
         self, namespace: str, session_id: str, *, message: str, include_attributes: bool | None = None

@@ -81,7 +81,7 @@ class Reader:
         """One document, uniformly at random. Raises `DocumentNotFound` where there is none."""
         found = self._core.backend.random(self.namespace(namespace).id)
         if found is None:
-            raise DocumentNotFound("")
+            raise DocumentNotFound
         return found.body
 
     def namespaces(self) -> Sequence[Namespace]:

@@ -178,7 +178,7 @@ async def delete_documents_by_post(request: Request[Any, Any, Any], namespace: F
 async def _stored(request: Request[Any, Any, Any], quarry: Engine, name: str, received: list[bytearray]) -> int:
     service, size = service_of(request), len(received[0])
     try:
-        return await service.write(lambda: _store(request, quarry, name, received))
+        return await service.write(lambda: _store(request, quarry, name, received), (quarry.company, name))
     finally:
         service.uploads.free(size)
 
@@ -216,6 +216,8 @@ async def _delete(request: Request[Any, Any, Any], namespace: str) -> ASGIRespon
     if len(given) != 1:
         raise ApiError("invalid_request", "Give either `document_ids` or `root_document_ids`.")
     quarry = await service.engine_for(request)
-    removed = await asyncio.shield(asyncio.ensure_future(service.write(lambda: quarry.delete(name, **given))))
+    removed = await asyncio.shield(
+        asyncio.ensure_future(service.write(lambda: quarry.delete(name, **given), (quarry.company, name)))
+    )
     note_usage(request, UsageNote("delete_documents", name))
     return json_answer(DeleteResponse(removed))

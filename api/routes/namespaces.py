@@ -117,7 +117,7 @@ async def delete_namespace(request: Request[Any, Any, Any], namespace: FromPath[
     """Remove a namespace."""
     name = decoded(namespace, "namespace")
     quarry = await service_of(request).engine_for(request)
-    await service_of(request).write(lambda: quarry.drop(name))
+    await service_of(request).write(lambda: quarry.drop(name), (quarry.company, name))
     return json_answer(NamespaceDeleted())
 
 

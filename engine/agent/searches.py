@@ -194,7 +194,8 @@ class Searches:
             yield await self._failed(namespace, session_id, session, budget, error, is_new=is_new)
         finally:
             if not closed_well and not is_new:
-                self._sessions.release(session_id)
+                # A write to the catalog; the loop must not wait for it, nor must whoever cancels this end it halfway.
+                await asyncio.shield(asyncio.to_thread(self._sessions.release, session_id))
 
     async def _store(self, namespace: StoredNamespace, session_id: str, session: SessionState, *, is_new: bool) -> None:
         raw = encode_state(session)

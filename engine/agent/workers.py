@@ -6,11 +6,10 @@ import asyncio
 import contextvars
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
 from engine.errors import EngineClosed
+from engine.fairness import TENANT, FairThreads
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,10 +29,13 @@ class InThread(Protocol):
 
 
 class Workers:
-    """Shared by all searches of one data directory. Work that is given to `run` must not wait for other work there."""
+    """Shared by all searches of one data directory; tenants are served in turn.
+
+    Work that is given to `run` must not wait for other work there.
+    """
 
     def __init__(self, threads: int = THREADS) -> None:
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="quarry-work")
+        self._threads = FairThreads(threads, "quarry-work")
 
     async def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """``work(*args, **kwargs)`` once a thread is free.
@@ -43,7 +45,7 @@ class Workers:
         """
         context = contextvars.copy_context()
         try:
-            future = self._threads.submit(context.run, partial(work, *args, **kwargs))
+            future = self._threads.submit(TENANT.get(), lambda: context.run(work, *args, **kwargs))
         except RuntimeError as error:
             raise EngineClosed from error
         try:
@@ -57,4 +59,4 @@ class Workers:
 
     def close(self) -> None:
         """Let running work end and start no more."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(cancel=True)

@@ -31,11 +31,14 @@ from engine.filters.ast import (
 from engine.filters.glob import GlobTooComplex, translate
 
 MAX_DEPTH = 16
-"""Filters inside one another, the outermost being 1; ``$and``, ``$or``, ``$nor`` and ``$not`` each add one."""
+"""Operators between filters (``$and``, ``$or``, ``$nor``, ``$not``) inside one another."""
 MAX_NODES = 1_000
 """Operators of a filter, ``$and`` and its like included; an attribute with a bare value counts as one."""
 MAX_VALUES = 10_000
 MAX_STRING_BYTES = 4_096
+MAX_PATTERNS = 50
+MAX_PATTERN_CHARACTERS = 16_384
+"""Of all patterns together. Each is held against every value of its attribute, which no index makes quicker."""
 
 _PATH_KEY = 128
 
@@ -48,15 +51,17 @@ def decode_filter(raw: object) -> Filter | None:
     """
     if raw is None:
         return None
-    tree = _Decoder().filter(raw, "filters", 1)
+    tree = _Decoder().filter(raw, "filters", 0)
     return None if tree == And(()) else tree
 
 
 class _Decoder:
-    """Decodes one filter; counts its nodes."""
+    """Decodes one filter; counts its nodes and patterns."""
 
     def __init__(self) -> None:
         self._nodes = 0
+        self._patterns = 0
+        self._pattern_characters = 0
 
     def filter(self, raw: object, path: str, depth: int) -> Filter:
         self._enter(path, depth)
@@ -108,8 +113,18 @@ class _Decoder:
         if known is None:
             _refuse(f"Unknown operator; the operators are {', '.join((*_OPERATORS, '$not'))}.", where)
         build, negative = known
+        if operator in _PATTERNS:
+            self._count_pattern(operand, where)
         node = build(attribute, operand, Place(attribute_path, where))
         return Not(node) if negative else node
+
+    def _count_pattern(self, pattern: object, path: str) -> None:
+        self._patterns += 1
+        self._pattern_characters += len(pattern) if isinstance(pattern, str) else 0
+        if self._patterns > MAX_PATTERNS:
+            _refuse(f"A filter has at most {MAX_PATTERNS} patterns.", path)
+        if self._pattern_characters > MAX_PATTERN_CHARACTERS:
+            _refuse(f"The patterns of a filter have at most {MAX_PATTERN_CHARACTERS:,} characters together.", path)
 
     def _enter(self, path: str, depth: int) -> None:
         if depth > MAX_DEPTH:
@@ -205,6 +220,9 @@ _OPERATORS: dict[str, tuple[_Build, bool]] = {
     "$exists": (_exists, False),
 }
 """Operator to the builder of its positive form, and whether it is the negative of that."""
+
+
+_PATTERNS = frozenset(name for name in _OPERATORS if "glob" in name)
 
 
 def _listed(operand: object, path: str) -> tuple[tuple[Scalar, ...], bool]:

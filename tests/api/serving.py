@@ -196,6 +196,7 @@ class ThreadServer:
 
     Attributes:
         service: of the application, to look at what it holds.
+        thread: of the event loop.
     """
 
     def __init__(self, *, traces: Traces | None = None, **settings: Any) -> None:
@@ -210,7 +211,7 @@ class ThreadServer:
             self.app, http=protocol, log_config=None, access_log=False, lifespan="on", ws="none", server_header=False
         )
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+        self.thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
 
     @property
     def connections(self) -> list[ClientConnection]:
@@ -218,11 +219,11 @@ class ThreadServer:
         return list(cast("set[ClientConnection]", self._server.server_state.connections))
 
     def __enter__(self) -> ThreadServer:
-        self._thread.start()
+        self.thread.start()
         deadline = time.monotonic() + 60
         while not self._server.started:
             assert time.monotonic() < deadline
-            assert self._thread.is_alive()
+            assert self.thread.is_alive()
             time.sleep(0.01)
         return self
 
@@ -230,8 +231,8 @@ class ThreadServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.should_exit = True
-        self._thread.join(30)
-        assert not self._thread.is_alive()
+        self.thread.join(30)
+        assert not self.thread.is_alive()
         self._folder.cleanup()
 
 

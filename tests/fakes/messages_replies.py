@@ -81,6 +81,7 @@ class Raw:
     content: bytes
     content_type: str = "application/json"
     status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

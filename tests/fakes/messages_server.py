@@ -156,7 +156,7 @@ async def _perform(act: Act, received: Received, writer: asyncio.StreamWriter, w
         case Refuse():
             await _send(writer, act.status, act.body(), headers=act.headers)
         case Raw():
-            await _send(writer, act.status, act.content, content_type=act.content_type)
+            await _send(writer, act.status, act.content, content_type=act.content_type, headers=act.headers)
         case Cut():
             await _send_part(writer, act.answer.body(model), act)
             if act.reset:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Generator
 from datetime import date
 from pathlib import Path
@@ -12,6 +14,7 @@ import engine
 from engine import SessionFailed, SessionNotFound
 from engine.agent.bound import BoundRetrieval
 from engine.filters.check import parse_filter
+from engine.storage.sessions import SessionStore
 from tests.embedders import HashingEmbedder
 
 SCHEMA = {
@@ -109,3 +112,27 @@ def test_a_fault_of_ours_ends_the_search_as_failed(quarry: engine.Engine, monkey
     assert (response.status, response.error and response.error.code) == ("failed", "internal_error")
     with pytest.raises(SessionFailed):
         quarry.continue_search("n", response.session_id, message="And now?")
+
+
+def test_a_cancelled_turn_gives_its_session_back_and_keeps_the_loop_free(
+    quarry: engine.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id = ask(quarry).session_id
+    released_by: list[threading.Thread] = []
+    original = SessionStore.release
+
+    def release(self: SessionStore, session_id: str) -> None:
+        released_by.append(threading.current_thread())
+        original(self, session_id)
+
+    monkeypatch.setattr(SessionStore, "release", release)
+
+    async def cancelled() -> None:
+        events = await quarry.continue_stream("n", session_id, message="And who put it out?")
+        await anext(events)
+        await events.aclose()
+
+    asyncio.run(cancelled())
+    assert len(released_by) == 1
+    assert threading.main_thread() not in released_by
+    assert quarry.continue_search("n", session_id, message="And who put it out?").status == "completed"

@@ -83,10 +83,12 @@ def chained(levels: int) -> dict[str, Any]:
         ({"title": {"$not_contains_all": ["a"]}}, "invalid_filter", "filters.title.$not_contains_all"),
         ({"title": "\ud800"}, "invalid_filter", "filters.title"),
         # limits
-        (nested(16), "invalid_filter", "filters" + ".$not" * 16),
-        (chained(16), "invalid_filter", "filters.year" + ".$not" * 16),
-        (nested(10_000), "invalid_filter", "filters" + ".$not" * 16),
-        (chained(10_000), "invalid_filter", "filters.year" + ".$not" * 16),
+        (nested(17), "invalid_filter", "filters" + ".$not" * 17),
+        (chained(17), "invalid_filter", "filters.year" + ".$not" * 17),
+        (nested(10_000), "invalid_filter", "filters" + ".$not" * 17),
+        (chained(10_000), "invalid_filter", "filters.year" + ".$not" * 17),
+        ({"$or": [{"title": {"$glob": "a*"}}] * 51}, "invalid_filter", "filters.$or[50].title.$glob"),
+        ({"$or": [{"title": {"$iglob": "a" * 4_000}}] * 5}, "invalid_filter", "filters.$or[4].title.$iglob"),
         ({"$or": [{"year": 1}] * 1000}, "invalid_filter", "filters.$or[999].year"),
         ({"year": {"$in": [1] * 10_001}}, "invalid_filter", "filters.year.$in"),
         ({"title": "é" * 2049}, "invalid_filter", "filters.title"),
@@ -143,8 +145,8 @@ def test_refused(raw: Any, code: str, path: str) -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        nested(15),
-        chained(15),
+        nested(16),
+        chained(16),
         {"$or": [{"year": 1}] * 999},
         {"year": {"$in": [1] * 10_000}},
         {"title": "é" * 2048},

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import logging
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import msgspec
@@ -18,7 +20,7 @@ from engine.llm.json_schema import closed_schema
 from engine.llm.protocol import Reply, StructuredCall, TokenUsage
 from engine.model.observer import SilentObserver
 from engine.settings import ModelSettings
-from tests.fakes.messages_replies import Answer, Hang, Received, Refuse
+from tests.fakes.messages_replies import Answer, Hang, Raw, Received, Refuse
 from tests.fakes.messages_server import FakeMessages
 from tests.unit.llm.test_structured import Verdict
 
@@ -291,3 +293,22 @@ def test_the_base_url_of_the_environment_is_honoured(monkeypatch: pytest.MonkeyP
 def test_importing_the_module_does_not_import_the_sdk() -> None:
     code = "import sys, engine.llm.claude; sys.exit('anthropic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_compressed_reply_without_end_is_given_up_before_it_fills_the_memory() -> None:
+    packed = gzip.compress(b'{"content":"' + b"x" * (256 * 2**20), 1)
+    with FakeMessages(lambda _: Raw(packed, headers={"Content-Encoding": "gzip"})) as server:
+        tracemalloc.start()
+        try:
+            with pytest.raises(ModelUnavailable):
+                complete(server)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak < 64 * 2**20
+
+
+def test_a_compressed_reply_is_read() -> None:
+    packed = gzip.compress(Answer({"supported": True}).body("claude-x"))
+    with FakeMessages([Raw(packed, headers={"Content-Encoding": "gzip"})]) as server:
+        assert json.loads(complete(server).text) == {"supported": True}

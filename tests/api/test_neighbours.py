@@ -1,0 +1,111 @@
+"""Two keys, one noisy; and an event loop that waits for nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from engine.storage.connection import Database
+from tests.api.conftest import ARTICLES, SCHEMA
+from tests.api.rows import row
+from tests.api.serving import Api, ThreadServer, error_of, wait_until
+from tests.api.slow_model import SlowModel
+
+HEAVY = {"$or": [{"source": {"$glob": "*".join("abcdefghijklmnopqrstuvwxyz"[n % 20 :])}} for n in range(50)]}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ThreadServer]:
+    with ThreadServer() as running:
+        yield running
+
+
+def key_of(server: ThreadServer, company: str) -> str:
+    return server.service.engine.for_company(company).keys.create("test")[1]
+
+
+@row("Limits: searches at once")
+def test_a_noisy_key_costs_another_no_answer(server: ThreadServer) -> None:
+    noisy, quiet = (Api(server.url, key_of(server, company)) for company in ("noisy", "quiet"))
+    for api in (noisy, quiet):
+        assert api.upload("n", *ARTICLES, schema=SCHEMA).status_code == 200
+    stop = threading.Event()
+
+    def shout() -> set[int]:
+        seen: set[int] = set()
+        with Api(server.url, noisy.headers["Authorization"].split()[1]) as api:
+            while not stop.is_set():
+                seen.add(api.search("n", filters=HEAVY).status_code)
+        return seen
+
+    with ThreadPoolExecutor(20) as pool:
+        shouting = [pool.submit(shout) for _ in range(20)]
+        try:
+            answers = [quiet.search("n") for _ in range(5)]
+            listed = quiet.get("/v1/namespaces")
+        finally:
+            stop.set()
+        assert {code for future in shouting for code in future.result()} == {200}
+    assert {answer.json()["status"] for answer in answers} == {"completed"}
+    assert listed.status_code == 200
+
+
+@row("Limits: searches at once")
+def test_one_key_cannot_take_all_places(tmp_path: Any) -> None:
+    model = SlowModel()
+    model.hangs = True
+    with (
+        model.served() as fake,
+        ThreadServer(
+            agent="claude", anthropic_api_key=fake.key, anthropic_base_url=fake.url, key_searches=2, searches=3
+        ) as server,
+    ):
+        noisy, quiet = (Api(server.url, server.service.engine.keys.create(name)[1]) for name in ("noisy", "quiet"))
+        noisy.upload("n", *ARTICLES)
+        with ThreadPoolExecutor(3) as pool:
+            first = [pool.submit(noisy.search, "n") for _ in range(2)]
+            wait_until(lambda: server.service.slots.running == 2)
+            assert error_of(noisy.search("n")) == (429, "rate_limited")
+            other = pool.submit(quiet.search, "n")
+            wait_until(lambda: server.service.slots.running == 3)
+            server.service.closing.set()
+            assert {future.result().status_code for future in [*first, other]} == {503}
+            server.service.closing.clear()
+
+
+def test_no_request_waits_for_the_disk_on_the_event_loop(server: ThreadServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every use of a database notes its thread: none may be the loop's."""
+    used: list[str] = []
+    for name in ("reader", "transaction", "snapshot"):
+        original = getattr(Database, name)
+
+        def noted(self: Database, *args: Any, original: Any = original, name: str = name) -> Any:
+            if threading.current_thread() is server.thread:
+                used.append(name)
+            return original(self, *args)
+
+        monkeypatch.setattr(Database, name, noted)
+    api = Api(server.url)
+    raw = api.new_key(scopes=["admin"])
+    caller = api.with_key(raw)
+    assert caller.upload("own", *ARTICLES, schema=SCHEMA).status_code == 200
+    session = caller.search("own", multiturn=True).json()["session_id"]
+    assert caller.post(f"/v1/namespaces/own/search/{session}", json={"message": "And dogs?"}).status_code == 200
+    # Cancelled in the middle: the session is given back.
+    with pytest.raises(httpx.ReadTimeout):
+        caller.post(f"/v1/namespaces/own/search/{session}", json={"message": "And the moon?"}, timeout=0.001)
+    caller.search("own", filters=HEAVY, stream=True)
+    for path in ("", "/own", "/stats", "/own/documents", "/own/documents/cats", "/own/random_document"):
+        assert caller.get(f"/v1/namespaces{path}").status_code == 200
+    for path in ("/v1/usage_events", "/v1/whoami", "/v1/api_keys", "/readyz", "/healthz", "/metrics"):
+        assert caller.get(path).status_code == 200
+    key_id = caller.get("/v1/api_keys").json()["api_keys"][-1]["id"]
+    assert caller.delete("/v1/namespaces/own").status_code == 200
+    assert caller.delete(f"/v1/api_keys/{key_id}").status_code == 200
+    wait_until(lambda: not server.connections or not any(c.is_at_work for c in server.connections))
+    assert used == []
