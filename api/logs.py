@@ -20,6 +20,10 @@ FIELDS = (
     "code",
     "key_id",
     "company",
+    "version",
+    "namespaces",
+    "settings",
+    "uptime_s",
 )
 """What a line may carry beside its message; everything else that code attaches is left out."""
 

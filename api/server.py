@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
 import resource
 import socket
 import sys
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from importlib.metadata import version
 
 import uvicorn
 
@@ -16,8 +20,9 @@ from api.connections import bounded
 from api.logs import configure_logging
 from api.memory import limit_arenas, settled
 from api.service import Service
-from api.settings import Settings
+from api.settings import Settings, SettingsError, shown
 
+VERSION = version("quarry-search")
 KEEP_ALIVE_SECONDS = 75
 """Longer than proxies keep their connections, so that it is the proxy that ends them."""
 
@@ -31,6 +36,9 @@ LAST_WORDS_SECONDS = 5.0
 """How long an answer may take to leave after its search was ended."""
 
 
+_log = logging.getLogger("quarry.server")
+
+
 def serve(settings: Settings) -> int:
     """Serve until SIGINT or SIGTERM; print ``listening on http://HOST:PORT`` once requests are answered.
 
@@ -38,18 +46,18 @@ def serve(settings: Settings) -> int:
     with an ``error`` event.
 
     Returns:
-        Exit code: 0 after an orderly end, 1 when the port could not be opened; the log says why.
+        Exit code: 0 after an orderly end, else 1; the log says why.
 
     Raises:
+        SettingsError: the address cannot be listened on.
         QuarryError: the data directory could not be opened, or the key in the settings cannot be used.
     """
     limit_arenas()
     configure_logging(settings.log_level, settings.log_format)
+    sockets = listening_sockets(settings.host, settings.port)
     app = create_app(settings)
     config = uvicorn.Config(
         app,
-        host=settings.host,
-        port=settings.port,
         lifespan="on",
         http=bounded(_connections(settings.connections)),
         backlog=BACKLOG,
@@ -60,13 +68,52 @@ def serve(settings: Settings) -> int:
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(settings.shutdown_seconds + LAST_WORDS_SECONDS) + 1,
     )
-    server = _Server(config, app.state.service, settings.shutdown_seconds)
+    server = _Server(config, app.state.service, settings)
     try:
-        server.run()
+        server.run(sockets)
     except SystemExit:
         # uvicorn's way to say that it could not begin; its codes are not ours.
         return 1
     return 0 if server.started else 1
+
+
+def listening_sockets(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address of `host`, bound and not yet listening; port 0 binds the first address alone.
+
+    Raises:
+        SettingsError: says why not, and what can be done.
+    """
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise SettingsError(f"{host!r} is no address of this machine; see --host and QUARRY_HOST.") from error
+    sockets: list[socket.socket] = []
+    for family, kind, protocol, _, address in found if port else found[:1]:
+        made = socket.socket(family, kind, protocol)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        try:
+            made.bind(address)
+        except OSError as error:
+            for each in (made, *sockets):
+                each.close()
+            raise SettingsError(_unbound(host, port, error)) from error
+        sockets.append(made)
+    return sockets
+
+
+def _unbound(host: str, port: int, error: OSError) -> str:
+    other = "choose another with --port or QUARRY_PORT; 0 takes a free one"
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"Port {port} of {host} is in use: stop what listens there, or {other}."
+        case errno.EACCES:
+            return f"Port {port} of {host} may not be used without privileges: {other}."
+        case errno.EADDRNOTAVAIL:
+            return f"{host!r} is no address of this machine; see --host and QUARRY_HOST."
+        case _:
+            return f"Port {port} of {host} cannot be used ({error.strerror}): {other}."
 
 
 def _connections(wanted: int) -> int:
@@ -79,10 +126,11 @@ def _connections(wanted: int) -> int:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, service: Service, grace_seconds: float) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, settings: Settings) -> None:
         super().__init__(config)
         self._service = service
-        self._grace_seconds = grace_seconds
+        self._settings = settings
+        self._began = time.monotonic()
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         # Opened here, so that an engine that cannot be opened raises its own error and not a failed lifespan.
@@ -100,13 +148,16 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            count = self._service.engine.totals().namespaces
+            _log.info("started", extra={"version": VERSION, "namespaces": count, "settings": shown(self._settings)})
             host, port = self.servers[0].sockets[0].getsockname()[:2]
-            shown = f"[{host}]" if ":" in host else host
-            sys.stdout.write(f"listening on http://{shown}:{port}\n")
+            written = f"[{host}]" if ":" in host else host
+            sys.stdout.write(f"listening on http://{written}:{port}\n")
             sys.stdout.flush()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.stopping.set()
-        ending = asyncio.get_running_loop().call_later(self._grace_seconds, self._service.closing.set)
+        ending = asyncio.get_running_loop().call_later(self._settings.shutdown_seconds, self._service.closing.set)
         await super().shutdown(sockets)
         ending.cancel()
+        _log.info("stopped", extra={"version": VERSION, "uptime_s": round(time.monotonic() - self._began, 1)})

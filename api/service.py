@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-import math
 from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any, TypeVar
@@ -49,7 +48,6 @@ class Service:
         closing: set when the server gives up the searches that still run.
         usage: what companies have asked and written.
         backing_up: held while a backup is made.
-        measured_at: when the sizes of namespaces were last read for the metrics; a monotonic clock.
     """
 
     def __init__(self, settings: Settings, traces: Traces | None = None) -> None:
@@ -64,7 +62,7 @@ class Service:
         self.answers = HeldMemory(ANSWER_BYTES, "The server is sending too many large answers. Try again.")
         self.stopping = asyncio.Event()
         self.closing = asyncio.Event()
-        self.measured_at = -math.inf
+        self._pinging: asyncio.Future[None] | None = None
         self.usage = UsageLog(settings.usage_days)
         self.backing_up = asyncio.Lock()
         self._readers = engine.FairThreads(READERS, "read", per_tenant=READERS_OF_ONE)
@@ -140,6 +138,12 @@ class Service:
     def companies(self) -> list[engine.Engine]:
         """The companies that have been seen since the start."""
         return list(self._companies.values())
+
+    async def ping(self) -> None:
+        """Have storage answer a query; those who ask while it hangs wait for the same one."""
+        if self._pinging is None or self._pinging.done():
+            self._pinging = asyncio.ensure_future(self.read(self.engine.ping))
+        await asyncio.shield(self._pinging)
 
     async def read(self, call: Callable[[], T]) -> T:
         """Run a blocking call that does not write documents. Keys are served in turn."""

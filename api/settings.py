@@ -178,6 +178,19 @@ def _origins(raw: str) -> tuple[str, ...]:
     return origins
 
 
+_CREDENTIALS = re.compile(r"(?<=://)[^/@]*@")
+
+
+def shown(settings: Settings) -> dict[str, str]:
+    """The settings in effect by variable, for the log: no secret, no name or password within an address."""
+    values = {setting.variable: getattr(settings, setting.field) for setting in SETTINGS if not setting.secret}
+    lists = {
+        name: ",".join(cast("tuple[str, ...]", value)) for name, value in values.items() if isinstance(value, tuple)
+    }
+    texts = {name: lists.get(name, str(value)) for name, value in values.items() if value is not None}
+    return {name: _CREDENTIALS.sub("***@", text) for name, text in texts.items()}
+
+
 _LARGE = 1024 * 1024 * MEBIBYTE
 
 SETTINGS: tuple[Setting, ...] = (

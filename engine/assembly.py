@@ -105,6 +105,11 @@ class Core:
         """Have the embedder load its model."""
         self._embedder.embed_queries(["warm"])
 
+    def ping(self) -> None:
+        """Have the catalog's database answer a query. Raises `StorageError` when it does not."""
+        with self._file.read() as cursor:
+            cursor.execute("SELECT generation FROM state").fetchone()
+
     def keys(self, company: Company) -> KeyStore:
         """The API keys of `company`."""
         return KeyStore(self.keyring, company)

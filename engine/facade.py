@@ -224,6 +224,11 @@ class Engine(Reader):
         self._check_open()
         self._core.warm()
 
+    def ping(self) -> None:
+        """Ask the disk, not the memory. Raises `StorageError` when storage does not answer."""
+        self._check_open()
+        self._core.ping()
+
     def check(self) -> list[str]:
         """What is wrong with the company's data, one readable line a fault; empty when all is well.
 

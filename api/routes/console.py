@@ -12,6 +12,7 @@ from litestar.connection import Request
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
+from api.routes.answers import json_answer
 from api.schemas.errors import ApiError
 from api.schemas.operation import OPERATION, Operation
 
@@ -54,25 +55,31 @@ def _read(folder: Traversable, prefix: str = "") -> dict[str, _File]:
 _FILES = _read(files("api") / "console")
 
 
+_BEGINNINGS = {
+    "service": "quarry",
+    "documentation": "/docs",
+    "openapi": "/openapi.json",
+    "console": "/console",
+    "search": "/v1/namespaces/{namespace}/search",
+}
+
+
 @get(
     "/",
     opt={
         OPERATION: Operation(
             id="root",
             tag=TAG,
-            summary="To the console",
-            description="Sends browsers to `/console`; there is nothing else here. Needs no key.",
-            status=307,
-            answer={"type": "string"},
-            media="text/html",
-            errors=("not_found",),
+            summary="Where to begin",
+            description="Sends browsers to `/console`; tells programs where to look. Needs no key.",
+            answer={"type": "object", "additionalProperties": {"type": "string"}},
         )
     },
 )
 async def root(request: Request[Any, Any, Any]) -> ASGIResponse:
     """A person who typed the address of the server wants the console."""
     if "text/html" not in request.headers.get("accept", ""):
-        raise ApiError("not_found", "There is no such route.")
+        return json_answer(_BEGINNINGS)
     return ASGIResponse(status_code=307, headers={"Location": "/console", "Vary": "Accept"}, media_type="text/html")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
 from typing import Any
 
 import msgspec
@@ -19,8 +19,8 @@ from api.schemas.operation import OPERATION, Operation
 from api.service import Service, key_of, service_of
 
 TAG = "Operation"
-SIZES_SECONDS = 30.0
-"""Sizes of namespaces are read at most so often: it opens each of them."""
+READY_SECONDS = 5.0
+"""Storage that takes longer to answer is not ready."""
 
 
 @get(
@@ -43,9 +43,9 @@ async def healthz() -> ASGIResponse:
             id="readyz",
             tag=TAG,
             summary="Can it take requests",
-            description="Storage is open and models are loaded. Needs no key.",
+            description="Storage answers a query and models are loaded. Needs no key.",
             answer=Readiness,
-            errors=("overloaded",),
+            errors=("overloaded", "storage_error"),
         )
     },
 )
@@ -54,7 +54,11 @@ async def readyz(request: Request[Any, Any, Any]) -> ASGIResponse:
     service = service_of(request)
     if service.stopping.is_set():
         raise ApiError("overloaded", "The server is shutting down.")
-    await service.read(service.engine.namespaces)
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            await service.ping()
+    except TimeoutError as error:
+        raise ApiError("storage_error", f"Storage does not answer within {READY_SECONDS:g} seconds.") from error
     return json_answer(Readiness(notices=service.engine.notices or msgspec.UNSET))
 
 
@@ -81,18 +85,15 @@ async def metrics(request: Request[Any, Any, Any]) -> ASGIResponse:
 
 
 def _measure(service: Service) -> None:
-    now = time.monotonic()
-    if now - service.measured_at < SIZES_SECONDS:
-        return
-    service.measured_at = now
-    measured = [(quarry, size) for quarry in service.companies() for size in quarry.stats()]
-    sizes = [size for _, size in measured]
+    totals = service.engine.totals()
     service.metrics.set(
         {
-            "quarry_namespaces": (len(sizes), "Namespaces of the companies seen since the start."),
-            "quarry_documents": (sum(s.documents for s in sizes), "Documents in them."),
-            "quarry_passages": (sum(s.passages for s in sizes), "Passages in them."),
-            "quarry_storage_bytes": (sum(s.storage_bytes for s in sizes), "Bytes on disk."),
+            "quarry_namespaces": (totals.namespaces, "Namespaces of all companies."),
+            "quarry_documents": (totals.documents, "Documents in them."),
+            "quarry_passages": (totals.passages, "Passages in them."),
+            "quarry_storage_bytes": (totals.storage_bytes, "Bytes on disk."),
+            "quarry_namespaces_unavailable": (totals.damaged, "Namespaces that cannot be opened."),
         }
     )
-    service.metrics.set_unavailable([(quarry.company, s.name) for quarry, s in measured if s.problem])
+    named = [(quarry.company, size) for quarry in service.companies() for size in quarry.stats()]
+    service.metrics.set_unavailable([(company, size.name) for company, size in named if size.problem])

@@ -114,13 +114,13 @@ class CompanySize(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, stats: list[NamespaceStats]) -> CompanySize:
         """The sums over `stats`, and `stats` themselves."""
-        unavailable = [s.name for s in stats if s.problem]
+        opened = [s for s in stats if not s.problem]
         return cls(
-            document_count=sum(s.documents for s in stats),
-            passage_count=sum(s.passages for s in stats),
-            storage_bytes=sum(s.storage_bytes for s in stats),
-            results=[NamespaceSize.of(s) for s in stats if not s.problem],
-            unavailable=unavailable or msgspec.UNSET,
+            document_count=sum(s.documents for s in opened),
+            passage_count=sum(s.passages for s in opened),
+            storage_bytes=sum(s.storage_bytes for s in opened),
+            results=[NamespaceSize.of(s) for s in opened],
+            unavailable=[s.name for s in stats if s.problem] or msgspec.UNSET,
         )
 
 

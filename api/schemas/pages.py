@@ -15,6 +15,9 @@ POLICY = f"default-src 'none'; frame-ancestors 'none'; style-src 'sha256-{_DIGES
 """Content-Security-Policy of the page: its own style and nothing else."""
 
 
+_ORDER = ("Search", "Documents", "Namespaces", "API keys", "Account")
+
+
 def documentation_page(document: dict[str, Any]) -> str:
     """The page of an OpenAPI document of ours."""
     info = document["info"]
@@ -25,7 +28,7 @@ def documentation_page(document: dict[str, Any]) -> str:
     ]
     menu: list[str] = []
     parts: list[str] = []
-    for tag in (tag["name"] for tag in document["tags"]):
+    for tag in sorted((tag["name"] for tag in document["tags"]), key=_place):
         tagged = [entry for entry in operations if tag in entry[2]["tags"]]
         menu.append(f"<h2>{escape(tag)}</h2><ul>{''.join(_link(*entry) for entry in tagged)}</ul>")
         parts.append(f"<h2>{escape(tag)}</h2>{''.join(_section(*entry) for entry in tagged)}")
@@ -41,9 +44,31 @@ def documentation_page(document: dict[str, Any]) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>'
         f'<body><nav aria-label="Contents"><p class="title">{escape(info["title"])} API</p>{"".join(menu)}</nav>'
         f"<main><h1>{escape(info['title'])} API</h1><p>{escape(info['description'])}</p>"
-        f"<p>Requests under <code>/v1</code> carry <code>Authorization: Bearer &lt;API key&gt;</code>. The same as "
+        f"<p>Requests under <code>/v1</code> carry <code>Authorization: Bearer &lt;API key&gt;</code>. Commands take "
+        f"the address from <code>QUARRY_URL</code> and a key from <code>QUARRY_KEY</code>. The same as "
         f'<a href="/openapi.json">OpenAPI 3.1</a>.</p>{"".join(parts)}</main></body></html>\n'
     )
+
+
+def _place(tag: str) -> tuple[int, str]:
+    """Where a tag stands on the page: what people come for is first."""
+    return (_ORDER.index(tag) if tag in _ORDER else len(_ORDER), tag)
+
+
+def _command(method: str, path: str, operation: dict[str, Any]) -> str:
+    """A line for a shell that makes the request, with the examples in place of parameters."""
+    for parameter in operation.get("parameters", []):
+        path = path.replace(f"{{{parameter['name']}}}", str(parameter.get("example", parameter["name"])))
+    parts = ["curl"]
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    if method != ("post" if content else "get"):
+        parts.append(f"-X {method.upper()}")
+    if operation.get("security") != []:
+        parts.append('-H "Authorization: Bearer $QUARRY_KEY"')
+    if content:
+        body = json.dumps(content.get("example", {}), ensure_ascii=False).replace("'", "'\\''")
+        parts += ['-H "Content-Type: application/json"', f"-d '{body}'"]
+    return " ".join([*parts, f'"$QUARRY_URL{path}"'])
 
 
 def _link(method: str, path: str, operation: dict[str, Any]) -> str:
@@ -58,6 +83,7 @@ def _section(method: str, path: str, operation: dict[str, Any]) -> str:
         f"<p><strong>{escape(operation['summary'])}.</strong></p>",
         *(f"<p>{_prose(text)}</p>" for text in operation["description"].split("\n\n") if text),
     ]
+    parts.append(f"<pre>{escape(_command(method, path, operation))}</pre>")
     if rows := [
         f"<tr><td><code>{escape(p['name'])}</code></td><td>{escape(p['in'])}</td><td>{_type(p['schema'])}</td>"
         f"<td>{_prose(p['description'])}</td></tr>"

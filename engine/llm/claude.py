@@ -1,4 +1,4 @@
-"""Claude through the Anthropic SDK. The SDK takes two seconds and so is imported late, here and in `replies`.
+"""Claude through the Anthropic SDK. The SDK takes two seconds and so is imported late, here and in `claude_replies`.
 
 A reply is asked for whole, not streamed: half a JSON object is of no use to a step, and a stream can break in ways
 that the SDK reports as success. Retries are counted here (the SDK's are off), because the SDK sleeps as long as a
@@ -217,7 +217,7 @@ def _new_client(settings: ModelSettings) -> AsyncAnthropic:
         # At DEBUG the SDK logs whole requests: prompts and documents.
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.WARNING))
-    from engine.llm.replies import BoundedClient
+    from engine.llm.claude_replies import BoundedClient
 
     return anthropic.AsyncAnthropic(
         api_key=settings.api_key,

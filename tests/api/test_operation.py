@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import signal
 import socket
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,11 @@ import httpx
 import pytest
 
 import engine
+from api.routes import health
+from api.server import listening_sockets, serve
+from api.settings import Settings, SettingsError
+from engine.errors import StorageError
+from engine.storage.catalog_file import CatalogFile
 from tests.api.conftest import ARTICLES, SCHEMA
 from tests.api.rows import row
 from tests.api.serving import (
@@ -82,14 +90,47 @@ def test_a_data_directory_in_use_is_refused(tmp_path: Path) -> None:
         assert "DataDirectoryLocked" in server.log.read_text()
 
 
-def test_a_port_in_use_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_port_in_use_is_one_sentence_that_says_what_to_do(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        server = ProcessServer(tmp_path, QUARRY_PORT=str(taken.getsockname()[1]))
-        with pytest.raises(AssertionError):
-            server.start()
-        assert server.stop() == 1
-    (line,) = lines_of(server)
-    assert (line["level"], "address already in use" in line["message"]) == ("error", True)
+        port = taken.getsockname()[1]
+        with pytest.raises(SettingsError, match=rf"Port {port} .* in use: .*QUARRY_PORT"):
+            serve(Settings(data=tmp_path / "data", port=port))
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no.such.host.invalid"])
+def test_an_address_of_another_machine_is_refused(host: str) -> None:
+    with pytest.raises(SettingsError, match="QUARRY_HOST"):
+        listening_sockets(host, 0)
+
+
+def test_a_name_with_several_addresses_is_listened_on_at_each() -> None:
+    (first,) = listening_sockets("localhost", 0)
+    port = first.getsockname()[1]
+    first.close()
+    found = {info[4][0] for info in socket.getaddrinfo("localhost", port, type=socket.SOCK_STREAM)}
+    sockets = listening_sockets("localhost", port)
+    assert {made.getsockname()[0] for made in sockets} == found
+    for made in sockets:
+        made.close()
+
+
+def test_the_log_begins_with_the_settings_without_secrets_and_ends_with_the_uptime(tmp_path: Path) -> None:
+    secrets = {"QUARRY_API_KEY": "canary-of-the-root", "ANTHROPIC_API_KEY": "canary-of-the-model"}
+    with ProcessServer(tmp_path, **secrets, ANTHROPIC_BASE_URL="http://user:canary-pass@model.example") as server:
+        with Api(server.url, secrets["QUARRY_API_KEY"]) as api:
+            api.upload("n", {"id": "a", "text": "Cats sleep."})
+        assert server.stop() == 0
+        server.start()
+        assert server.stop() == 0
+    starts = [line for line in lines_of(server) if line["message"] == "started"]
+    stops = [line for line in lines_of(server) if line["message"] == "stopped"]
+    assert [line["namespaces"] for line in starts] == [0, 1]
+    assert {line["version"] for line in (*starts, *stops)} == {version("quarry-search")}
+    assert starts[0]["settings"]["QUARRY_DATA"] == str(tmp_path / "data")
+    assert starts[0]["settings"]["ANTHROPIC_BASE_URL"] == "http://***@model.example"
+    assert all(line["uptime_s"] >= 0 for line in stops)
+    assert "canary" not in server.log.read_text()
 
 
 def test_a_log_line_tells_who_asked_what_and_never_what_was_said(tmp_path: Path) -> None:
@@ -229,6 +270,35 @@ def test_browsers_may_call_from_the_origins_that_are_named(measured: Api, api: A
 
 
 @row("Authentication and keys: Health")
+def test_it_is_not_ready_while_storage_fails_or_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ThreadServer() as server, Api(server.url, None) as nobody:
+        original, hangs = CatalogFile.read, threading.Event()
+
+        @contextmanager
+        def failing(self: CatalogFile) -> Iterator[Any]:
+            raise StorageError("the disk is gone")
+            yield
+
+        @contextmanager
+        def hanging(self: CatalogFile) -> Iterator[Any]:
+            assert hangs.wait(20)
+            with original(self) as cursor:
+                yield cursor
+
+        monkeypatch.setattr(CatalogFile, "read", failing)
+        assert error_of(nobody.get("/readyz")) == (503, "storage_error")
+        monkeypatch.setattr(CatalogFile, "read", hanging)
+        monkeypatch.setattr(health, "READY_SECONDS", 0.1)
+        # However often it is asked, one thread waits for the disk.
+        for _ in range(12):
+            assert error_of(nobody.get("/readyz")) == (503, "storage_error")
+        assert nobody.get("/healthz").status_code == 200
+        hangs.set()
+        monkeypatch.setattr(health, "READY_SECONDS", 20)
+        assert nobody.get("/readyz").json()["status"] == "ready"
+
+
+@row("Authentication and keys: Health")
 def test_it_is_not_ready_while_it_shuts_down() -> None:
     with ThreadServer() as server, Api(server.url, None) as nobody:
         assert nobody.get("/readyz").status_code == 200
@@ -265,3 +335,27 @@ def test_idle_and_dawdling_connections_hold_up_nobody(measured: Api) -> None:
         for _ in range(20):
             assert measured.get("/v1/namespaces/n/documents/cats").status_code == 200
         assert measured.search("n").status_code == 200
+
+
+def test_the_documentation_begins_with_the_search_and_has_a_command_for_each_route(api: Api) -> None:
+    page = html.unescape(api.with_key(None).get("/docs").text)
+    assert page.index('id="search"') < min(
+        page.index(f'id="{name}"') for name in ("upload_documents", "about", "whoami")
+    )
+    assert (
+        'curl -H "Authorization: Bearer $QUARRY_KEY" -H "Content-Type: application/json" '
+        """-d '{"text": "ferry cancelled by a storm", "k": 5}' "$QUARRY_URL/v1/namespaces/articles/retrieve\""""
+    ) in page
+    assert 'curl "$QUARRY_URL/healthz"' in page
+    routes = api.get("/openapi.json").json()["paths"]
+    assert page.count("<pre>curl ") == sum(len(methods) for methods in routes.values())
+
+
+def test_the_root_tells_where_to_look(api: Api) -> None:
+    nobody = api.with_key(None)
+    told = nobody.get("/").json()
+    assert told["service"] == "quarry"
+    for name in ("documentation", "openapi", "console"):
+        assert nobody.get(told[name]).status_code == 200
+    browser = nobody.get("/", headers={"Accept": "text/html"})
+    assert (browser.status_code, browser.headers["Location"]) == (307, "/console")

@@ -323,4 +323,5 @@ def test_a_damaged_namespace_is_named_and_the_others_go_on(tmp_path: Path) -> No
             assert ([s["name"] for s in stats["results"]], stats["unavailable"]) == (["good"], ["bad"])
             metrics = again.get("/metrics").text
             assert 'quarry_namespace_unavailable{company="default",namespace="bad"} 1.0' in metrics
-            assert "quarry_documents 1.0" in metrics
+            assert "quarry_namespaces 2.0" in metrics
+            assert "quarry_namespaces_unavailable 1.0" in metrics

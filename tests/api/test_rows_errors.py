@@ -111,7 +111,6 @@ BAD: list[tuple[str, Ask, int, str]] = [
     ("expiry not a moment", post("/v1/api_keys", {"name": "x", "expires_at": "soon"}), 400, "invalid_request"),
     ("unknown route", ask("GET", "/v1/nothing"), 404, "not_found"),
     ("unknown route outside /v1", ask("GET", "/nothing"), 404, "not_found"),
-    ("the root", ask("GET", "/"), 404, "not_found"),
     ("the prefix", ask("GET", "/v1"), 404, "not_found"),
     ("another version", ask("GET", "/v2/namespaces"), 404, "not_found"),
     ("unknown document", ask("GET", "/v1/namespaces/articles/documents/none"), 404, "document_not_found"),
