@@ -143,6 +143,8 @@ class Service:
         """Have storage answer a query; those who ask while it hangs wait for the same one."""
         if self._pinging is None or self._pinging.done():
             self._pinging = asyncio.ensure_future(self.read(self.engine.ping))
+            # Whoever asked may be gone when it fails.
+            self._pinging.add_done_callback(lambda done: done.cancelled() or done.exception())
         await asyncio.shield(self._pinging)
 
     async def read(self, call: Callable[[], T]) -> T:

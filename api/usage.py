@@ -140,9 +140,10 @@ class UsageLog:
         flushed = 0
         while not self._stop.wait(FLUSH_SECONDS):
             try:
-                self._flush()
                 if flushed % PRUNE_EVERY == 0:
-                    self._prune()
+                    self.prune()
+                else:
+                    self._flush()
             except engine.StorageError as error:
                 _log.warning("usage was not recorded: %s", error.__cause__)
             flushed += 1
@@ -159,7 +160,9 @@ class UsageLog:
             database.executemany("INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             database.execute("COMMIT")
 
-    def _prune(self) -> None:
+    def prune(self) -> None:
+        """Drop what is too old, and of each company what is beyond `MOST_EVENTS`."""
+        self._flush()
         oldest = int((self._now() - timedelta(days=self._days)).timestamp() * 1_000)
         with self._using() as database:
             database.execute("DELETE FROM events WHERE at_ms < ?", [oldest])

@@ -42,6 +42,7 @@ class FairThreads:
         self._running: Counter[Hashable] = Counter()
         self._lanes: set[Hashable] = set()
         self._threads: list[threading.Thread] = []
+        self._queued = 0
         self._idle = 0
         self._is_closed = False
         # A process that ends without closing must not end in the middle of a statement: it would abort.
@@ -61,7 +62,9 @@ class FairThreads:
             if self._is_closed:
                 raise RuntimeError("the threads are shut down")
             self._waiting.setdefault(tenant, deque()).append(_Job(future, work, lane))
-            if not self._idle and len(self._threads) < self._most:
+            self._queued += 1
+            # An idle thread that was woken for an earlier job still counts as idle.
+            if self._queued > self._idle and len(self._threads) < self._most:
                 thread = threading.Thread(target=self._serve, name=f"{self._name}-{len(self._threads)}", daemon=True)
                 self._threads.append(thread)
                 thread.start()
@@ -75,6 +78,7 @@ class FairThreads:
             dropped = [job for jobs in self._waiting.values() for job in jobs] if cancel else []
             if cancel:
                 self._waiting.clear()
+                self._queued = 0
             self._changed.notify_all()
         for job in dropped:
             job.future.cancel()
@@ -114,6 +118,7 @@ class FairThreads:
             else:
                 continue
             jobs.remove(job)
+            self._queued -= 1
             if jobs:
                 self._waiting.move_to_end(tenant)
             else:

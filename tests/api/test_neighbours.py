@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+import engine
 from engine.storage.connection import Database
 from tests.api.conftest import ARTICLES, SCHEMA
 from tests.api.rows import row
@@ -109,3 +110,31 @@ def test_no_request_waits_for_the_disk_on_the_event_loop(server: ThreadServer, m
     assert caller.delete(f"/v1/api_keys/{key_id}").status_code == 200
     wait_until(lambda: not server.connections or not any(c.is_at_work for c in server.connections))
     assert used == []
+
+
+def test_uploads_that_wait_are_not_decoded_and_hold_up_no_other_namespace(
+    server: ThreadServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api, go_on, begun = Api(server.url, key_of(server, "writer")), threading.Event(), []
+    original = engine.Engine.upsert
+
+    def upsert(self: engine.Engine, namespace: str, *args: Any) -> int:
+        if namespace == "slow":
+            begun.append(namespace)
+            assert go_on.wait(20)
+        return original(self, namespace, *args)
+
+    monkeypatch.setattr(engine.Engine, "upsert", upsert)
+    document = {"id": "a", "text": "Cats sleep.", "x": ["y" * 200_000]}
+    with ThreadPoolExecutor(8) as pool:
+        slow = [
+            pool.submit(Api(server.url, api.headers["Authorization"].split()[1]).upload, "slow", document)
+            for _ in range(8)
+        ]
+        wait_until(lambda: server.service.uploads.held > 8 * 200_000)
+        # One at a time decodes and writes; the others are bytes.
+        assert api.upload("quick", document).status_code == 200
+        assert begun == ["slow"]
+        go_on.set()
+        assert {future.result().status_code for future in slow} == {200}
+    assert server.service.uploads.held == 0

@@ -61,6 +61,18 @@ def test_one_tenant_never_has_all_threads() -> None:
     threads.shutdown()
 
 
+def test_jobs_that_come_at_once_all_begin_while_there_are_threads() -> None:
+    threads = FairThreads(6, "test")
+    results([threads.submit("a", int) for _ in range(2)])
+    for _ in range(20):
+        gate = Gate()
+        futures = [threads.submit("a", gate.of(str(n))) for n in range(6)]
+        gate.wait_for(6)
+        gate.opened.set()
+        results(futures)
+    threads.shutdown()
+
+
 def test_jobs_of_one_lane_run_one_after_the_other_and_let_those_of_others_pass() -> None:
     gate, threads = Gate(), FairThreads(2, "test")
     futures = [threads.submit("a", gate.of(name), lane) for name, lane in (("n1", "n"), ("n2", "n"), ("m1", "m"))]
