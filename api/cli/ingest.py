@@ -12,9 +12,9 @@ import click
 import msgspec
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from api.cli.opened import opened
-from api.cli.options import JSON_OBJECT, company_option, data_option, json_option
+from api.cli.options import JSON_OBJECT, json_option, target_options
 from api.cli.output import FAILED, INTERRUPTED, messages, print_json, print_line, reports_errors
+from api.cli.target import ServerError, Where, reached
 from api.files.ingestion import Ingestion, Plan, find
 from api.files.kinds import known_endings
 from api.files.pieces import Options
@@ -22,6 +22,7 @@ from api.files.report import Report
 from api.files.store import Store
 from api.files.walk import Found, Left, Selection
 from api.settings import from_environment
+from engine import QuarryError
 
 WATCH_SECONDS = 2.0
 """Between two looks at the files under ``--watch``."""
@@ -57,8 +58,7 @@ class Renaming(click.ParamType[tuple[str, str]]):
 @click.option(
     "--report", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write a report as JSON."
 )
-@data_option
-@company_option
+@target_options
 @json_option
 @reports_errors
 def ingest(
@@ -75,8 +75,7 @@ def ingest(
     encoding: str | None,
     separator: str | None,
     report_file: Path | None,
-    data: Path | None,
-    company: str,
+    where: Where,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     r"""Store the documents of PATHS in NAMESPACE, replacing those with the same id.
@@ -105,7 +104,7 @@ def ingest(
     )
 
     def run(found: list[Found | Left]) -> Report:
-        return _run(plan, found, namespace, schema, data, company)
+        return _run(plan, found, namespace, schema, where)
 
     found = find(plan)
     report = run(found)
@@ -121,8 +120,7 @@ def _run(
     found: list[Found | Left],
     namespace: str,
     schema: Mapping[str, Any] | None,
-    data: Path | None,
-    company: str,
+    where: Where,
 ) -> Report:
     """One ingestion with its progress on stderr. On Ctrl-C it says what was stored, and ends the program."""
     report = Report()
@@ -130,11 +128,10 @@ def _run(
         e.is_fault for e in found if isinstance(e, Left)
     ):
         report.refuse(", ".join(map(str, plan.paths)), f"nothing to read; known kinds of file are {known_endings()}")
-    folder = from_environment(data=data).data
-    with opened(data, company) as quarry, _progress() as bar:
+    with reached(where, create=True) as library, _progress() as bar:
         total = sum(entry.size for entry in found if isinstance(entry, Found))
         task = bar.add_task(f"Indexing into {namespace}", total=total, note="")
-        store = Store(quarry, namespace, schema, folder, report)
+        store = Store(library, namespace, schema, _memory(where), report)
 
         def advance(size: int) -> None:
             bar.update(task, advance=size, note=f"{report.documents:,} documents")
@@ -144,9 +141,21 @@ def _run(
         except KeyboardInterrupt:
             messages.print(f"stopped: {report.summary(namespace)}; the same command goes on from here")
             sys.exit(INTERRUPTED)
+        except (QuarryError, ServerError):
+            messages.print(f"stopped: {report.summary(namespace)}; the same command goes on from here")
+            raise
         finally:
             store.close()
     return report
+
+
+def _memory(where: Where) -> Path:
+    """The folder of the ledger: with the data or, for a server, with what programs keep of this user's."""
+    if where.url is None:
+        return from_environment(data=where.data).data
+    folder = Path.home() / ".local" / "state" / "quarry"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def _print(report: Report, namespace: str, *, as_json: bool, report_file: Path | None) -> None:

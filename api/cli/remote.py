@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import ssl
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -14,7 +15,19 @@ import click
 import msgspec
 
 from api.cli.target import Key, Mode, OnStatus, ServerError, Size
-from engine import Definition, DocumentPage, Failure, Hit, Scope, SearchRequest, SearchResponse
+from api.files.store import Known
+from engine import (
+    Definition,
+    DocumentNotFound,
+    DocumentPage,
+    Failure,
+    Hit,
+    InvalidDocument,
+    NamespaceNotFound,
+    Scope,
+    SearchRequest,
+    SearchResponse,
+)
 
 TIMEOUT_S = 120.0
 """Of silence. A search sends a comment every few seconds and ends within a minute."""
@@ -56,6 +69,37 @@ class ServerTarget:
     def delete(self, namespace: str, ids: Sequence[str], *, roots: bool) -> int:
         body = {"root_document_ids" if roots else "document_ids": list(ids)}
         return self._call("POST", f"/namespaces/{_named(namespace)}/documents/delete", body)["documents_deleted"]
+
+    def described(self, namespace: str) -> Known | None:
+        try:
+            found = self._call("GET", f"/namespaces/{_named(namespace)}")
+        except ServerError as error:
+            if error.code == NamespaceNotFound.code:
+                return None
+            raise
+        # Numbers of namespaces are those of one data directory, and another server may listen here tomorrow.
+        told = f"{self._url} {found['id']} {found['created_at']}"
+        identity = int.from_bytes(hashlib.sha256(told.encode()).digest()[:7], "big")
+        schema = msgspec.convert(found["attributes_schema"], dict[str, Definition])
+        return Known(identity, {name: definition.type for name, definition in schema.items()})
+
+    def has(self, namespace: str, document_id: str) -> bool:
+        try:
+            self.get(namespace, document_id)
+        except ServerError as error:
+            if error.code == DocumentNotFound.code:
+                return False
+            raise
+        return True
+
+    def upsert(self, namespace: str, documents: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> int:
+        body = {"documents": documents} | ({"schema": schema} if schema else {})
+        try:
+            return self._call("POST", f"/namespaces/{_named(namespace)}/documents", body)["documents_upserted"]
+        except ServerError as error:
+            if error.code == InvalidDocument.code:
+                raise InvalidDocument(error.message, path=error.path) from error
+            raise
 
     def drop(self, namespace: str) -> None:
         self._call("DELETE", f"/namespaces/{_named(namespace)}")
@@ -145,8 +189,7 @@ class ServerTarget:
             code, message, details = error["code"], error["message"], error["details"]
         except (msgspec.DecodeError, KeyError, TypeError):
             return self._stranger(answer)
-        where = f" at {details[0]['path']}" if details else ""
-        return ServerError(message, f"{code}{where}")
+        return ServerError(message, code, details[0]["path"] if details else "")
 
     def _stranger(self, answer: http.client.HTTPResponse) -> ServerError:
         return ServerError(f"{self._url} answered {answer.status} in a way that no Quarry server does.")

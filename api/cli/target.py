@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -13,14 +13,17 @@ import click
 import msgspec
 
 from api.cli.opened import opened
+from api.files.store import Known
 from api.settings import from_environment
 from engine import (
     DEFAULT_COMPANY,
     Definition,
+    DocumentNotFound,
     DocumentPage,
     Engine,
     Event,
     Hit,
+    NamespaceNotFound,
     Scope,
     SearchRequest,
     SearchResponse,
@@ -36,12 +39,17 @@ class ServerError(Exception):
     """A server refused, failed, or is not there; the message is one sentence.
 
     Attributes:
+        message: without the code.
         code: the wire code of the error; empty where no Quarry server answered.
+        path: what in the request it speaks of; empty for nothing in particular.
     """
 
-    def __init__(self, message: str, code: str = "") -> None:
-        super().__init__(f"{message} ({code})" if code else message)
+    def __init__(self, message: str, code: str = "", path: str = "") -> None:
+        where = f"{code} at {path}" if path else code
+        super().__init__(f"{message} ({where})" if code else message)
+        self.message = message
         self.code = code
+        self.path = path
 
 
 class Size(msgspec.Struct, frozen=True):
@@ -82,6 +90,16 @@ class Target(Protocol):
 
     def delete(self, namespace: str, ids: Sequence[str], *, roots: bool) -> int:
         """How many documents went; with `roots` those whose root is named too."""
+        ...
+
+    def described(self, namespace: str) -> Known | None:
+        """What an ingestion must know of a namespace; None where there is none."""
+        ...
+
+    def has(self, namespace: str, document_id: str) -> bool: ...
+
+    def upsert(self, namespace: str, documents: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> int:
+        """Distinct ids written. Raises `InvalidDocument` with the path of the fault."""
         ...
 
     def drop(self, namespace: str) -> None: ...
@@ -162,6 +180,23 @@ class OpenedTarget:
         if roots:
             return self._quarry.delete(namespace, root_document_ids=ids)
         return self._quarry.delete(namespace, document_ids=ids)
+
+    def described(self, namespace: str) -> Known | None:
+        try:
+            found = self._quarry.namespace(namespace)
+        except NamespaceNotFound:
+            return None
+        return Known(found.id, {name: attribute.type for name, attribute in found.schema.attributes.items()})
+
+    def has(self, namespace: str, document_id: str) -> bool:
+        try:
+            self._quarry.get(namespace, document_id)
+        except DocumentNotFound:
+            return False
+        return True
+
+    def upsert(self, namespace: str, documents: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> int:
+        return self._quarry.upsert(namespace, documents, schema)
 
     def drop(self, namespace: str) -> None:
         self._quarry.drop(namespace)

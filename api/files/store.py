@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -13,7 +13,7 @@ from api.files.cells import CellMismatch, typed_cells
 from api.files.documents import FILE_SCHEMA
 from api.files.ledger import Ledger
 from api.files.report import Report
-from engine import AttributeType, DocumentNotFound, Engine, InvalidDocument, NamespaceNotFound
+from engine import AttributeType, InvalidDocument
 
 BATCH_DOCUMENTS = 1_000
 BATCH_CHARACTERS = 8_000_000
@@ -26,6 +26,36 @@ than it says, and each refusal checks its batch anew."""
 _PATH = re.compile(r"documents\[(\d+)\](?:\.(.*))?", re.DOTALL)
 _DELETED_AT_ONCE = 10_000
 _OURS = frozenset({"id", "body", "path", "root_document_id"})
+
+
+class Known(NamedTuple):
+    """A namespace as an ingestion needs it.
+
+    Attributes:
+        identity: no other namespace ever has it, one of the same name that is made later included.
+        types: of its attributes.
+    """
+
+    identity: int
+    types: dict[str, AttributeType]
+
+
+class Library(Protocol):
+    """Where documents go: an engine of this process, or a server."""
+
+    def described(self, namespace: str) -> Known | None:
+        """None where there is no such namespace yet."""
+        ...
+
+    def has(self, namespace: str, document_id: str) -> bool: ...
+
+    def upsert(self, namespace: str, documents: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> int:
+        """Distinct ids written. Raises `InvalidDocument` with the path of the document; nothing is written then."""
+        ...
+
+    def delete(self, namespace: str, ids: Sequence[str], *, roots: bool) -> int:
+        """How many documents went, of at most 10,000 ids."""
+        ...
 
 
 class FileProgress(msgspec.Struct, eq=False):
@@ -66,17 +96,20 @@ class Waiting(msgspec.Struct, eq=False):
 class Store:
     """One namespace, seen by an ingestion.
 
+    Args:
+        memory: folder of the ledger.
+
     Attributes:
         ledger: None until the namespace exists.
     """
 
     def __init__(
-        self, quarry: Engine, namespace: str, schema: Mapping[str, Any] | None, data: Path, report: Report
+        self, library: Library, namespace: str, schema: Mapping[str, Any] | None, memory: Path, report: Report
     ) -> None:
-        self._quarry = quarry
+        self._library = library
         self._namespace = namespace
         self._schema = schema or {}
-        self._data = data
+        self._memory = memory
         self._report = report
         self._batch: list[Waiting] = []
         self._characters = 0
@@ -91,11 +124,7 @@ class Store:
 
     def has(self, document_id: str) -> bool:
         """Whether the namespace holds the document."""
-        try:
-            self._quarry.get(self._namespace, document_id)
-        except DocumentNotFound:
-            return False
-        return True
+        return self._library.has(self._namespace, document_id)
 
     def add(self, waiting: Waiting) -> None:
         """Take a document; it is stored with its batch."""
@@ -124,7 +153,7 @@ class Store:
         while batch:
             try:
                 documents = [each.document for each in batch]
-                self._report.documents += self._quarry.upsert(self._namespace, documents, self._patch(batch))
+                self._report.documents += self._library.upsert(self._namespace, documents, self._patch(batch))
                 break
             except InvalidDocument as error:
                 batch = self._without_fault(batch, error)
@@ -149,13 +178,11 @@ class Store:
 
     def _learn(self) -> None:
         """Look at the namespace: its types, and its ledger when it is there for the first time."""
-        try:
-            namespace = self._quarry.namespace(self._namespace)
-        except NamespaceNotFound:
-            return
-        self._known = {name: attribute.type for name, attribute in namespace.schema.attributes.items()}
-        if self.ledger is None:
-            self.ledger = Ledger.open(self._data, namespace.id)
+        known = self._library.described(self._namespace)
+        if known is not None:
+            self._known = known.types
+            if self.ledger is None:
+                self.ledger = Ledger.open(self._memory, known.identity)
 
     def _cell_types(self) -> dict[str, AttributeType]:
         given = {name: _type_of(definition) for name, definition in self._schema.items()}
@@ -219,7 +246,7 @@ class Store:
     def _remove(self, ids: list[str]) -> None:
         for start in range(0, len(ids), _DELETED_AT_ONCE):
             some = ids[start : start + _DELETED_AT_ONCE]
-            self._report.removed += self._quarry.delete(self._namespace, document_ids=some)
+            self._report.removed += self._library.delete(self._namespace, some, roots=False)
             if self.ledger:
                 self.ledger.removed(some)
 

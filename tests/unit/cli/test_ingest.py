@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.api.serving import ROOT_KEY, ProcessServer
 from tests.unit.cli.running import quarry
 
 
@@ -46,3 +47,30 @@ def test_watch_stores_what_changes_until_it_is_interrupted(tmp_path: Path) -> No
     _, errors = watching.communicate(timeout=60)
     assert watching.returncode == 0
     assert errors.endswith("stopped\n")
+
+
+def test_a_server_is_fed_as_a_data_directory_is(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_text("# One\n\nx\n\n# Two\n\ny\n")
+    (folder / "rows.csv").write_text("id,year\n1,2024\n2,soon\n")
+    (folder / "bad.jsonl").write_text('{"id": true}\n{"id": "3"}\n')
+    schema = json.dumps({"year": {"type": "int", "is_filterable": True}})
+    (tmp_path / "server").mkdir()
+    with ProcessServer(tmp_path / "server") as server:
+
+        def ingest(*more: str) -> subprocess.CompletedProcess[str]:
+            arguments = ("ingest", "notes", str(folder), "--url", server.url, "--key", ROOT_KEY, *more)
+            return quarry(*arguments, data=None, HOME=str(tmp_path))
+
+        first = ingest("--schema", schema)
+        assert first.stdout == "4 documents in notes\n"
+        assert "rows.csv:3: year is of type int" in first.stderr
+        assert "bad.jsonl:1: " in first.stderr
+        (folder / "a.md").write_text("# Two\n\ny\n")
+        assert ingest("--schema", schema).stdout.startswith("3 documents in notes (1 removed)")
+        (folder / "a.md").unlink()
+        assert "1 removed" in ingest("--schema", schema, "--prune").stdout
+    gone = ingest()
+    assert gone.returncode == 1
+    assert "cannot be reached" in gone.stderr

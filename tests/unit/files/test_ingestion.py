@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import engine
+from api.cli.target import OpenedTarget
 from api.files.documents import MAX_ID
 from api.files.ingestion import Ingestion, Plan, find
 from api.files.ledger import FILE_NAME
@@ -47,7 +48,7 @@ class Notes:
     def ingest(self, *paths: Path, schema: dict[str, Any] | None = None, **plan: Any) -> Report:
         report = Report()
         asked = Plan(paths=paths or (self.folder,), **plan)
-        store = Store(self.quarry, self.name, schema, self.data, report)
+        store = Store(OpenedTarget(self.quarry), self.name, schema, self.data, report)
         try:
             Ingestion(asked, store, report, lambda size: None).run(find(asked))
         finally:
@@ -212,7 +213,7 @@ def test_a_pipe_or_folder_that_takes_the_place_of_a_file_is_not_waited_for(notes
     shutil.rmtree(inner.parent)
     inner.parent.symlink_to(tmp_path / "away")
     report = Report()
-    store = Store(notes.quarry, notes.name, None, notes.data, report)
+    store = Store(OpenedTarget(notes.quarry), notes.name, None, notes.data, report)
     Ingestion(plan, store, report, lambda size: None).run(found)
     store.close()
     assert report.skipped == {"no regular file": 1}
@@ -330,7 +331,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_was(notes: Notes, monkeypatch: 
     monkeypatch.setattr("api.files.store.BATCH_DOCUMENTS", 1)
     asked = Plan(paths=(notes.folder,))
     report = Report()
-    store = Store(notes.quarry, notes.name, None, notes.data, report)
+    store = Store(OpenedTarget(notes.quarry), notes.name, None, notes.data, report)
 
     def advance(size: int) -> None:
         if report.documents == 2:
@@ -444,7 +445,7 @@ def test_nothing_is_pruned_below_a_folder_that_cannot_be_read(notes: Notes) -> N
     plan = Plan(paths=(notes.folder,), prune=True)
     found = [e for e in find(plan) if isinstance(e, Found) and e.name == "b.txt"]
     report = Report()
-    store = Store(notes.quarry, notes.name, None, notes.data, report)
+    store = Store(OpenedTarget(notes.quarry), notes.name, None, notes.data, report)
     fault = Left(str(notes.folder / "sub"), "Permission denied", is_fault=True)
     Ingestion(plan, store, report, lambda size: None).run([*found, fault])
     store.close()
