@@ -102,8 +102,8 @@ class RecordingJudge(judging.OfflineJudge):
 
     last = float("-inf")
 
-    def margin(self, question: Question, table: Table) -> float:
-        self.last = super().margin(question, table)
+    def margin(self, question: Question, table: Table, together: Sequence[Sequence[str]] = ()) -> float:
+        self.last = super().margin(question, table, together)
         return self.last
 
 

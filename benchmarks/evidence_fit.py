@@ -69,8 +69,9 @@ class Recorder(OfflineJudge):
 
     last: Values | None = None
 
-    def margin(self, question: Question, table: Table) -> float:
-        self.last = self.values(question, table) if super().margin(question, table) > float("-inf") else None
+    def margin(self, question: Question, table: Table, together: Sequence[Sequence[str]] = ()) -> float:
+        answers = super().margin(question, table, together) > float("-inf")
+        self.last = self.values(question, table, together) if answers else None
         return float("-inf")
 
 
