@@ -64,7 +64,7 @@ class BoundRetrieval:
     def corpus(self) -> Corpus:
         schema = self._namespace.schema
         values = tuple(
-            AttributeValues(name, schema.attributes[name].type.value, tuple(held))
+            AttributeValues(name, schema.attributes[name].type.value, tuple(held), *_range(held))
             for name in schema.filterable()
             if name in schema.attributes and (held := self._values(name))
         )
@@ -82,3 +82,9 @@ class BoundRetrieval:
     def _values(self, name: str) -> list[tuple[JsonValue, int]]:
         held = self._backend.values(self._namespace.id, name, where=self._where, limit=MAX_VALUES + 1)
         return held if len(held) <= MAX_VALUES else []
+
+
+def _range(held: Sequence[tuple[JsonValue, int]]) -> tuple[JsonValue, JsonValue]:
+    """The least and the largest value of numbers and dates; None of anything else."""
+    numbers = [value for value, _ in held if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    return (min(numbers), max(numbers)) if numbers and len(numbers) == len(held) else (None, None)

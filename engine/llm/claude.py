@@ -12,7 +12,7 @@ import importlib
 import logging
 import random
 import threading
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from engine.errors import (
@@ -25,6 +25,7 @@ from engine.errors import (
 )
 from engine.llm.counters import CallCounters
 from engine.llm.loop_thread import LoopStopped, LoopThread
+from engine.llm.plain_json import instruction, json_object
 from engine.llm.protocol import Reply, StructuredCall, TokenUsage
 from engine.model.observer import Observer, SilentObserver
 from engine.settings import ModelSettings
@@ -75,6 +76,7 @@ class ClaudeModel:
         self._runner = LoopThread("quarry-model")
         self._places = asyncio.Semaphore(settings.concurrency)
         self._client: AsyncAnthropic | None = None
+        self._is_plain = False
         # Off the caller's path: the import takes seconds, and the first search should not wait for it.
         threading.Thread(target=importlib.import_module, args=("anthropic",), daemon=True).start()
 
@@ -138,6 +140,7 @@ class ClaudeModel:
                 ValueError,
                 TypeError,
                 AssertionError,
+                RecursionError,
                 _NotAMessage,
             ) as error:
                 fault = _read_fault(error)
@@ -149,24 +152,40 @@ class ClaudeModel:
             await asyncio.sleep(wait_s)
 
     async def _attempt(self, call: StructuredCall, left_s: float) -> Reply:
+        import anthropic
         import httpx2
         from anthropic.types import Message
 
         model = self._settings.fast_model if call.fast else self._settings.model
-        message = await self._opened().messages.create(
-            model=model,
-            max_tokens=call.max_tokens,
-            system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-            messages=[{"role": "user", "content": _content(call)}],
-            output_config={"effort": call.effort, "format": {"type": "json_schema", "schema": call.schema}},
-            timeout=httpx2.Timeout(left_s, connect=min(left_s, _CONNECT_S)),
-        )
+        is_plain = self._is_plain
+        try:
+            create = cast("Callable[..., Awaitable[Message]]", self._opened().messages.create)
+            message = await create(
+                model=model,
+                max_tokens=call.max_tokens,
+                timeout=httpx2.Timeout(left_s, connect=min(left_s, _CONNECT_S)),
+                **(_plain_request(call) if is_plain else _request(call)),
+            )
+        except (anthropic.BadRequestError, anthropic.UnprocessableEntityError):
+            if is_plain or self._settings.base_url is None:
+                raise
+            # A server that speaks this protocol without its schemas: it is asked in words from now on.
+            self._is_plain = True
+            return await self._attempt(call, left_s)
         # The SDK gives a string for an HTML body and a Message of Nones for `{}`, without an error.
         if not isinstance(cast("object", message), Message) or not message.stop_reason:
             raise _NotAMessage
-        usage = _usage(message)
-        self._spend(model, usage)
-        return Reply(text=_finished_text(message, usage.total), usage=usage)
+        try:
+            usage = _usage(message)
+            self._spend(model, usage)
+            text = json_object(_finished_text(message, usage.total))
+        except (AttributeError, TypeError, RecursionError) as error:
+            # The SDK builds messages without checking types: a gateway may send anything in their place.
+            raise _NotAMessage from error
+        if self._settings.base_url is not None and not text.startswith("{"):
+            # It took the schema and did not keep to it; the caller asks once more.
+            self._is_plain = True
+        return Reply(text=text, usage=usage)
 
     def _spend(self, model: str, usage: TokenUsage) -> None:
         self.counters.spend(model, usage)
@@ -228,6 +247,23 @@ def _new_client(settings: ModelSettings) -> AsyncAnthropic:
     )
 
 
+def _request(call: StructuredCall) -> dict[str, Any]:
+    return {
+        "system": [{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
+        "messages": [{"role": "user", "content": _content(call)}],
+        "output_config": {"effort": call.effort, "format": {"type": "json_schema", "schema": call.schema}},
+    }
+
+
+def _plain_request(call: StructuredCall) -> dict[str, Any]:
+    """Only what every server of this protocol knows."""
+    texts = (*call.user, instruction(call.schema))
+    return {
+        "system": call.system,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": text} for text in texts]}],
+    }
+
+
 def _content(call: StructuredCall) -> list[TextBlockParam]:
     blocks: list[TextBlockParam] = []
     for place, text in enumerate(call.user):
@@ -244,11 +280,15 @@ def _usage(message: Message) -> TokenUsage:
     if usage is None:
         return TokenUsage()
     return TokenUsage(
-        input=usage.input_tokens or 0,
-        output=usage.output_tokens or 0,
-        cache_read=usage.cache_read_input_tokens or 0,
-        cache_write=usage.cache_creation_input_tokens or 0,
+        input=_whole(usage.input_tokens),
+        output=_whole(usage.output_tokens),
+        cache_read=_whole(usage.cache_read_input_tokens),
+        cache_write=_whole(usage.cache_creation_input_tokens),
     )
+
+
+def _whole(count: object) -> int:
+    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 
 
 def _finished_text(message: Message, tokens: int) -> str:

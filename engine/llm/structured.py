@@ -42,7 +42,7 @@ async def structured(model: ChatModel, call: StructuredCall, reply: type[T]) -> 
         usage += answer.usage
         try:
             return msgspec.json.decode(answer.text, type=reply), usage
-        except (msgspec.MsgspecError, UnicodeError) as error:
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             left = end - clock()
             if last or left <= 0:
                 raise ModelOutputInvalid(

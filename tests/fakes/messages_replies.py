@@ -139,6 +139,8 @@ class Received:
     @property
     def system(self) -> str:
         """The system text."""
+        if isinstance(system := self.body.get("system", ()), str):
+            return system
         return "\n".join(block["text"] for block in self.body.get("system", ()))
 
     @property

@@ -75,7 +75,8 @@ def _broken_messages(body: Mapping[str, Any]) -> Iterator[str]:
         yield "first role"
     if messages[-1].get("role") == "assistant":
         yield "prefill"
-    blocks = [*body.get("system", ()), *(block for m in messages for block in m["content"])]
+    system = body.get("system", ())
+    blocks = [*([] if isinstance(system, str) else system), *(block for m in messages for block in m["content"])]
     if any(block.get("type") == "text" and not block.get("text", "").strip() for block in blocks):
         yield "empty text"
 

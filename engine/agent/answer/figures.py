@@ -74,6 +74,7 @@ _FIGURE = re.compile(
 )
 _ORDINAL = frozenset(["st", "nd", "rd", "th", "er", "re", "e", "ème", "º", "ª", "s"])
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+_WITH_UNIT = re.compile(r"(\d)[\s\u00a0]?([^\W\d_]+)\b")
 _DECADE = re.compile(r"([12]\d\d0)s")
 _TENS = frozenset(float(value) for value in range(20, 100, 10))
 
@@ -156,6 +157,15 @@ def readings_of(digits: str) -> frozenset[float]:
             continue
         readings.add(float(f"{whole.replace(group, '')}.{rest or 0}"))
     return frozenset(readings)
+
+
+def without_units(text: str) -> str:
+    """`text` without the units that stand behind its figures, which have capitals and are no names.
+
+    >>> without_units("It has 2 GB of memory.")
+    'It has 2 of memory.'
+    """
+    return _WITH_UNIT.sub(lambda m: m[1] if m[2].casefold() in _UNITS else m[0], text)
 
 
 def number_words(text: str) -> list[tuple[str, float]]:

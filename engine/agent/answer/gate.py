@@ -20,7 +20,7 @@ from typing import NamedTuple
 from engine.agent.answer.addresses import folded, strange_addresses
 from engine.agent.answer.arithmetic import computed_values
 from engine.agent.answer.dates import dates, known
-from engine.agent.answer.figures import KnownFigures, figures, number_words
+from engine.agent.answer.figures import KnownFigures, figures, number_words, without_units
 from engine.agent.answer.names import lone_names, strange_names
 from engine.agent.answer.negation import turned_around
 from engine.agent.answer.quotations import strange_quotations
@@ -123,10 +123,12 @@ def faults_of(
         Fault(f"the quotation “{quoted}” stands in none of its sources") for quoted in strange_quotations(text, texts)
     ]
     faults += _figure_faults(text, texts, computed, sources.cited, is_written=is_written)
-    strange = strange_names(text, texts)
+    # A month is no name, and neither is a unit.
+    named = without_units(_without_known_dates(text, texts)[0])
+    strange = strange_names(named, texts)
     faults += [Fault(f"the name {name} stands in none of its sources") for name in strange]
     if is_written:
-        lone = [name for name in lone_names(text, texts) if name not in strange]
+        lone = [name for name in lone_names(named, texts) if name not in strange]
         faults += [Fault(f"{name} looks like a name and stands in none of its sources", is_sure=False) for name in lone]
         if turned := turned_around(text, sources.excerpts):
             faults.append(Fault(turned, is_sure=False))

@@ -11,11 +11,11 @@ nicht kein keine keinen keinem keiner keines nie niemals ohne nichts niemand wed
 ne pas jamais aucun aucune sans rien personne ni
 nunca sin ningún ninguna ninguno nada nadie jamás tampoco
 não nem sem nenhum nenhuma ninguém
-non mai senza nessun nessuno nessuna niente nulla
+non senza nessun nessuno nessuna niente nulla
 niet geen nooit zonder niets niemand
 не нет ни без никогда ничего никто нельзя
 değil yok hiç asla hiçbir
-inte ingen inget inga aldrig utan ikke aldri uten aldrig uden ei eikä ilman
+inte ingen inget inga aldrig utan ikke aldri uten aldrig uden eikä ilman
 nie bez nigdy nikt nic żaden
 لا ليس ليست لم لن بدون غير
 नहीं न मत बिना कभी

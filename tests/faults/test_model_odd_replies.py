@@ -1,0 +1,146 @@
+"""Replies of wrong types, of any depth, or of servers without structured outputs: an answer, never `failed`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import ModelError, ModelOutputInvalid
+from engine.llm.claude import ClaudeModel
+from engine.llm.structured import structured
+from engine.settings import ModelSettings
+from tests.contracts.chat_model import Echo, call
+from tests.fakes.messages_replies import Act, Answer, Raw, Received, Refuse
+from tests.fakes.messages_server import FakeMessages
+from tests.fakes.obedient import honest, step_of
+from tests.fakes.prefix_cache import LEAST_CACHED, Counted, PrefixCache
+from tests.faults.test_claude_search import COSTS, check_answer, opened
+
+DEEP = 100_000
+
+
+def message(**fields: Any) -> Raw:
+    whole = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-5-5",
+        "content": [{"type": "text", "text": '{"said": "x"}'}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+    return Raw(json.dumps(whole | fields).encode())
+
+
+ODD: dict[str, Act] = {
+    "content is text": message(content="hello"),
+    "content is a number": message(content=7),
+    "blocks are texts": message(content=["a", "b"]),
+    "a text is a number": message(content=[{"type": "text", "text": 7}]),
+    "a text is missing": message(content=[{"type": "text"}]),
+    "stop reason is a list": message(stop_reason=["end_turn"]),
+    "usage is text": message(usage="many"),
+    "body is a list": Raw(b"[1, 2]"),
+    "body is deep": Raw(b"[" * DEEP + b"]" * DEEP),
+    "text is deep": Answer("[" * DEEP + "]" * DEEP),
+    "text is a deep object": Answer('{"a":' * DEEP + "1" + "}" * DEEP),
+    "fields of other types": Answer({"said": 7, "coverage": 1, "findings": {}, "passages": "x", "sub_questions": None}),
+    "numbers beyond 64 bits": Answer('{"passages": [{"passage": ' + "9" * 400 + "}]}"),
+    "lone surrogate": Answer('{"said": "\\ud800"}'),
+}
+
+
+@pytest.mark.parametrize("act", list(ODD.values()), ids=list(ODD))
+def test_an_odd_reply_is_an_error_of_the_model_and_no_other(act: Act) -> None:
+    with FakeMessages(lambda _: act) as server:
+        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
+        with pytest.raises(ModelError):
+            asyncio.run(structured(model, call("hello"), Echo))
+        model.close()
+
+
+def test_tokens_of_odd_types_count_nothing() -> None:
+    usage = {"input_tokens": "many", "output_tokens": -5, "cache_read_input_tokens": [1]}
+    with FakeMessages(lambda _: message(usage=usage)) as server:
+        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
+        value, spent = asyncio.run(structured(model, call("hello"), Echo))
+        model.close()
+    assert (value, spent.total) == (Echo("x"), 0)
+
+
+@pytest.mark.parametrize("name", ["blocks are texts", "body is deep", "text is deep", "fields of other types"])
+def test_a_search_on_a_model_of_odd_replies_ends_in_the_offline_answer(tmp_path: Path, name: str) -> None:
+    with opened(tmp_path, lambda _: ODD[name]) as (quarry, _):
+        response = quarry.search("papers", **COSTS)
+        check_answer(quarry, response)
+        assert "rules and extraction" in response.synthesis
+
+
+def without_schemas(received: Received) -> Act:
+    """A server of the same protocol that knows neither schemas nor cache marks, and talks around its JSON."""
+    if "output_config" in received.body or "cache_control" in json.dumps(received.body):
+        return Refuse(400, "invalid_request_error")
+    assert "Reply with exactly one JSON object" in received.user
+    return Answer('Sure, here it is:\n```json\n{"said": "hello"}\n```', thinking=False)
+
+
+def test_a_server_without_structured_outputs_is_asked_in_words_and_stays_so() -> None:
+    with FakeMessages(without_schemas) as server:
+        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
+        for _ in range(2):
+            value, _ = asyncio.run(structured(model, call("hello"), Echo))
+            assert value == Echo("hello")
+        model.close()
+    assert len(server.requests) == 3
+
+
+def test_a_server_that_ignores_the_schema_is_asked_in_words_the_second_time() -> None:
+    def script(received: Received) -> Act:
+        is_plain = "Reply with exactly one JSON object" in received.user
+        return Answer('{"said": "hello"}' if is_plain else "Hello to you too!")
+
+    with FakeMessages(script) as server:
+        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
+        value, _ = asyncio.run(structured(model, call("hello"), Echo))
+        model.close()
+    assert (value, len(server.requests)) == (Echo("hello"), 2)
+
+
+def test_a_server_that_gives_no_json_in_words_either_is_left_to_the_twin() -> None:
+    with FakeMessages(lambda _: Answer("I would rather talk.")) as server:
+        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
+        with pytest.raises(ModelOutputInvalid):
+            asyncio.run(structured(model, call("hello"), Echo))
+        model.close()
+    assert len(server.requests) == 2
+
+
+def test_what_repeats_within_a_search_is_read_from_the_cache(tmp_path: Path) -> None:
+    """The fake keeps prefixes as the service does, least lengths included: repair reads what the answer wrote."""
+    cache = PrefixCache()
+    counted: list[tuple[str, Counted]] = []
+
+    def script(received: Received) -> Act:
+        step = step_of(received)
+        counts = cache.count(received.body)
+        counted.append((step, counts))
+        reply = honest(step, received)
+        if step == "answer":
+            reply["sentences"].append({"text": "It cost 99 million crowns.", "findings": [1], "computed": []})
+        return Answer(reply, input_tokens=counts.input, cache_read=counts.read, cache_write=counts.written)
+
+    with opened(tmp_path, script) as (quarry, _):
+        quarry.search("papers", **COSTS)
+        first = dict(counted)
+        counted.clear()
+        quarry.search("papers", **COSTS)
+        second = dict(counted)
+    assert first["answer"].written > LEAST_CACHED
+    assert first["repair"].read == first["answer"].written
+    assert first["repair"].input < first["repair"].read
+    for step in ("plan", "read", "answer", "repair"):
+        assert second[step].read > LEAST_CACHED, step
