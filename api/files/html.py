@@ -30,6 +30,7 @@ _BREAK_NAMES = """
     main ol p pre section summary table tbody td tfoot th thead title tr ul
 """
 _BREAKS = frozenset(_BREAK_NAMES.split())
+_CELLS = ("td", "th")
 _MOST_INLINE = 64
 """Inline elements around a text that are climbed to find its block: hostile pages nest without end."""
 
@@ -125,9 +126,9 @@ def _texts(root: Any) -> Iterator[tuple[int, str, bool]]:
         elif raw.strip() or (raw and not breaks and block.mem_id == block_before):
             starts = breaks or block.mem_id != block_before
             text = raw if is_verbatim else _SPACE.sub(" ", raw)
-            if block.tag in ("td", "th") and block.mem_id != block_before and block.prev is not None:
+            if block.mem_id != block_before and _is_later_cell(block):
                 # Cells of a row stay on its line.
-                yield 0, " | " + text.strip(), block.parent is None
+                yield 0, " | " + text.strip(), False
             else:
                 yield 0, _bullet(block, block_before) + text if starts else text, starts
         else:
@@ -135,6 +136,14 @@ def _texts(root: Any) -> Iterator[tuple[int, str, bool]]:
         block_before, breaks = block.mem_id, False
     if heading:
         yield heading[1], "".join(heading[2]), True
+
+
+def _is_later_cell(block: Any) -> bool:
+    """Whether `block` is a cell of a table with another one in front of it in its row."""
+    before = block.prev if block.tag in _CELLS else None
+    while before is not None and before.tag not in _CELLS:
+        before = before.prev
+    return before is not None
 
 
 def _bullet(block: Any, before: int | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from io import BytesIO
 
@@ -52,6 +53,29 @@ def test_html_gives_its_main_text_without_what_stands_around_it() -> None:
     assert ferry.attributes == {"title": "Ferry times", "author": "Ann Lee", "heading": "Ferry"}
     assert ferry.body == "Sails at nine & five.\nDaily."
     assert fares.body == "from | price\nNess | 4\n- dogs\n- bicycles"
+
+
+def test_rows_of_a_table_are_lines_however_the_page_is_laid_out() -> None:
+    page = "<table>\n <tr>\n  <th>from</th>\n  <th>price</th>\n </tr>\n <tr>\n  <td>Ness</td>\n"
+    page += "  <td>4</td>\n </tr>\n</table>"
+    assert pieces("a.html", page)[0].body == "from | price\nNess | 4"
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.docx", "a.html", "a.xlsx"])
+def test_without_the_extra_a_file_is_refused_with_the_remedy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in ("pypdf", "docx", "selectolax.lexbor", "openpyxl"):
+        monkeypatch.setitem(sys.modules, library, None)
+    content = {"a.docx": made.word((0, "x")), "a.xlsx": made.sheet([["x"]])}.get(name, b"<p>x")
+    with pytest.raises(UnreadableFile, match=r"quarry-search\[files\]"):
+        pieces(name, content)
+
+
+def test_without_the_extra_front_matter_is_left_out_and_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    notes: list[str] = []
+    (part,) = pieces("a.md", "---\ntitle: T\n---\nText.\n", notes=notes)
+    assert (part.body, part.attributes) == ("Text.", {"title": "a"})
+    assert "front matter left out" in notes[0]
 
 
 def test_a_main_element_that_holds_little_of_the_page_is_not_believed() -> None:

@@ -15,7 +15,7 @@ import engine
 from api.cli.target import OpenedTarget
 from api.files.documents import MAX_ID
 from api.files.ingestion import Ingestion, Plan, find
-from api.files.ledger import FILE_NAME
+from api.files.ledger import FILE_NAME, LedgerError
 from api.files.report import Report
 from api.files.store import Store
 from api.files.walk import Found, Left, Selection
@@ -450,3 +450,26 @@ def test_nothing_is_pruned_below_a_folder_that_cannot_be_read(notes: Notes) -> N
     Ingestion(plan, store, report, lambda size: None).run([*found, fault])
     store.close()
     assert notes.has("sub/a.txt")
+
+
+def test_a_full_disk_ends_the_run_and_the_next_one_stores_what_is_missing(notes: Notes, tmp_path: Path) -> None:
+    notes.put("a.txt", "x")
+    full = engine.StorageSettings(min_free_bytes=2**62)
+    with engine.open(tmp_path / "disk", agent="offline", storage=full) as quarry:
+        cramped = Notes.__new__(Notes)
+        vars(cramped).update(vars(notes), quarry=quarry)
+        with pytest.raises(engine.StorageFull):
+            cramped.ingest()
+        assert quarry.namespaces() == []
+    with engine.open(tmp_path / "disk", agent="offline") as quarry:
+        vars(cramped).update(quarry=quarry)
+        assert cramped.ingest().documents == 1
+
+
+def test_a_damaged_ledger_is_named_with_the_remedy(notes: Notes) -> None:
+    notes.put("a.txt", "x")
+    (notes.data / FILE_NAME).write_bytes(b"no database " * 100)
+    with pytest.raises(LedgerError, match="remove it"):
+        notes.ingest()
+    (notes.data / FILE_NAME).unlink()
+    assert notes.ingest().documents == 1
