@@ -63,9 +63,10 @@ def test_rows_of_a_table_are_lines_however_the_page_is_laid_out() -> None:
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.docx", "a.html", "a.xlsx"])
 def test_without_the_extra_a_file_is_refused_with_the_remedy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Made first: the libraries that write the files are those that are then taken away.
+    content = {"a.docx": made.word((0, "x")), "a.xlsx": made.sheet([["x"]])}.get(name, b"<p>x")
     for library in ("pypdf", "docx", "selectolax.lexbor", "openpyxl"):
         monkeypatch.setitem(sys.modules, library, None)
-    content = {"a.docx": made.word((0, "x")), "a.xlsx": made.sheet([["x"]])}.get(name, b"<p>x")
     with pytest.raises(UnreadableFile, match=r"quarry-search\[files\]"):
         pieces(name, content)
 
