@@ -12,6 +12,10 @@ import sys
 import termios
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from api.cli.main import main
+
 COMMAND = [sys.executable, "-c", "from api.cli.main import main; main()"]
 
 
@@ -34,6 +38,23 @@ def quarry(
         timeout=120,
         check=False,
     )
+
+
+def invoked(
+    *arguments: str, data: Path | None, stdin: str = "", cwd: Path | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """As `quarry`, in this process: quicker, for tests of what a command says."""
+    variables: dict[str, str | None] = {name: None for name in os.environ if name.startswith(("QUARRY_", "ANTHROPIC_"))}
+    variables |= ({} if data is None else {"QUARRY_DATA": str(data)}) | more
+    before = Path.cwd()
+    os.chdir(cwd or before)
+    try:
+        done = CliRunner().invoke(main, arguments, input=stdin, env=variables, prog_name="quarry")
+    finally:
+        os.chdir(before)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 
 def at_terminal(*arguments: str, data: Path, columns: int = 80, typed: str = "", until: str = "", **more: str) -> str:

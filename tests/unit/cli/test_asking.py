@@ -12,7 +12,8 @@ import pytest
 import engine
 from api.cli.answers import option_named
 from tests.api.serving import ROOT_KEY, ProcessServer
-from tests.unit.cli.running import at_terminal, quarry
+from tests.unit.cli.running import at_terminal
+from tests.unit.cli.running import invoked as quarry
 
 FERRIES = [
     {

@@ -1,4 +1,4 @@
-"""The commands, run as a person runs them: in a process of their own."""
+"""The commands, as a person runs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from api.cli.main import main
-from tests.unit.cli.running import at_terminal, quarry
+from tests.unit.cli.running import at_terminal, invoked, quarry
 
 NOTES = [
     {"id": "1", "title": "Storm", "body": "The storm closed the harbour for three days in May.", "year": 2023},
@@ -39,7 +39,7 @@ def test_search_answers_on_stdout_and_reports_progress_on_stderr(notes: Path) ->
 
 
 def test_search_can_print_json_and_take_a_filter(notes: Path) -> None:
-    done = quarry(
+    done = invoked(
         "search", "notes", "What closed the harbour in May?", "--filter", '{"year": 2023}', "--json", data=notes
     )
     answer = json.loads(done.stdout)
@@ -48,11 +48,11 @@ def test_search_can_print_json_and_take_a_filter(notes: Path) -> None:
 
 
 def test_a_stored_document_is_printed_as_it_was_sent(notes: Path) -> None:
-    assert json.loads(quarry("get", "notes", "2", data=notes).stdout) == NOTES[1]
+    assert json.loads(invoked("get", "notes", "2", data=notes).stdout) == NOTES[1]
 
 
 def test_namespaces_are_listed_with_sizes(notes: Path) -> None:
-    (entry,) = json.loads(quarry("namespaces", "--json", data=notes).stdout)
+    (entry,) = json.loads(invoked("namespaces", "--json", data=notes).stdout)
     assert (entry["name"], entry["documents"]) == ("notes", 2)
 
 
@@ -70,7 +70,7 @@ def test_namespaces_are_listed_with_sizes(notes: Path) -> None:
     ],
 )
 def test_a_mistake_is_one_line_and_an_exit_status(notes: Path, arguments: list[str], status: int, words: str) -> None:
-    done = quarry(*arguments, data=notes)
+    done = invoked(*arguments, data=notes)
     assert done.returncode == status
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -104,13 +104,13 @@ def test_a_mistyped_data_directory_is_named_and_not_made(tmp_path: Path, argumen
 
 def test_a_folder_of_other_things_is_no_data_directory(tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_bytes(b"")
-    assert "no data directory" in quarry("namespaces", data=tmp_path).stderr
+    assert "no data directory" in invoked("namespaces", data=tmp_path).stderr
     assert [path.name for path in tmp_path.iterdir()] == ["photo.jpg"]
 
 
 def test_a_data_directory_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
-    done = quarry("keys", "create", "laptop", data=tmp_path / "data")
+    done = invoked("keys", "create", "laptop", data=tmp_path / "data")
     assert done.returncode == 1
     assert done.stderr == f"quarry: {tmp_path / 'data'} is no folder; --data names a folder.\n"
 
@@ -126,9 +126,9 @@ def test_a_fault_of_ours_is_one_line_unless_the_traceback_is_asked_for(notes: Pa
 
 def test_ids_are_never_cut_and_a_narrow_terminal_shows_one_value_a_line(tmp_path: Path) -> None:
     name = "the laptop of the person who writes the minutes"
-    quarry("keys", "create", name, data=tmp_path)
-    (held,) = json.loads(quarry("keys", "list", "--json", data=tmp_path).stdout)
-    piped = quarry("keys", "list", data=tmp_path, COLUMNS="40").stdout.splitlines()
+    invoked("keys", "create", name, data=tmp_path)
+    (held,) = json.loads(invoked("keys", "list", "--json", data=tmp_path).stdout)
+    piped = invoked("keys", "list", data=tmp_path, COLUMNS="40").stdout.splitlines()
     assert len(piped) == 2
     assert piped[1].startswith(f"{held['id']}  {name}  ")
     narrow = re.sub(r"\x1b\[[0-9;]*m", "", at_terminal("keys", "list", data=tmp_path, columns=60))
@@ -143,7 +143,7 @@ def test_a_server_without_a_key_offers_to_make_one_at_a_terminal_and_says_so_els
     assert "there is no API key, so every request is refused" in refused
     made = at_terminal(*serve, data=tmp_path, typed="y\n", until="listening on", QUARRY_AGENT="offline")
     assert re.search(r"^qk_\S+$", made, re.MULTILINE)
-    (held,) = json.loads(quarry("keys", "list", "--json", data=tmp_path).stdout)
+    (held,) = json.loads(invoked("keys", "list", "--json", data=tmp_path).stdout)
     assert held["scopes"] == ["admin"]
     again = at_terminal(*serve, data=tmp_path, until="listening on", QUARRY_AGENT="offline")
     assert "API key" not in again
@@ -152,12 +152,12 @@ def test_a_server_without_a_key_offers_to_make_one_at_a_terminal_and_says_so_els
 def test_an_address_that_cannot_be_listened_on_is_one_sentence_with_what_to_do(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = quarry("serve", "--port", str(port), data=tmp_path)
+        done = invoked("serve", "--port", str(port), data=tmp_path)
     assert done.returncode == 1
     assert done.stderr == (
         f"quarry: Port {port} of 127.0.0.1 is in use, perhaps by another server; choose one with --port.\n"
     )
-    other = quarry("serve", "--host", "192.0.2.1", data=tmp_path)
+    other = invoked("serve", "--host", "192.0.2.1", data=tmp_path)
     assert other.stderr == "quarry: 192.0.2.1 is no address of this machine; choose one with --host.\n"
     assert list(tmp_path.iterdir()) == []
 
@@ -179,30 +179,30 @@ main()
     done = quarry("reindex", "notes", data=notes, code=stop)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "stopped after 2 documents; notes is as it was\n"
-    assert quarry("check", data=notes).stdout == "1 namespace is sound\n"
+    assert invoked("check", data=notes).stdout == "1 namespace is sound\n"
 
 
 def test_piped_answers_are_not_wrapped(notes: Path) -> None:
-    done = quarry("search", "notes", "When does the ferry to Ness sail?", data=notes, COLUMNS="20")
+    done = invoked("search", "notes", "When does the ferry to Ness sail?", data=notes, COLUMNS="20")
     assert "The ferry to Ness sails at nine and at five." in done.stdout
 
 
 def test_keys_are_made_shown_once_listed_and_revoked(tmp_path: Path) -> None:
-    raw = quarry("keys", "create", "laptop", "--scope", "search", data=tmp_path).stdout.strip()
-    (held,) = json.loads(quarry("keys", "list", "--json", data=tmp_path).stdout)
+    raw = invoked("keys", "create", "laptop", "--scope", "search", data=tmp_path).stdout.strip()
+    (held,) = json.loads(invoked("keys", "list", "--json", data=tmp_path).stdout)
     assert raw.startswith("qk_")
     assert raw not in json.dumps(held)
     assert held["scopes"] == ["search"]
-    assert quarry("keys", "revoke", held["id"], data=tmp_path).returncode == 0
-    assert json.loads(quarry("keys", "list", "--json", data=tmp_path).stdout) == []
+    assert invoked("keys", "revoke", held["id"], data=tmp_path).returncode == 0
+    assert json.loads(invoked("keys", "list", "--json", data=tmp_path).stdout) == []
 
 
 def test_upkeep_finds_nothing_wrong_and_a_backup_opens(notes: Path, tmp_path: Path) -> None:
-    assert quarry("check", data=notes).stdout == "1 namespace is sound\n"
-    assert quarry("reindex", "notes", data=notes).stdout == "2 documents indexed anew\n"
-    assert quarry("backup", str(tmp_path / "copy"), data=notes).returncode == 0
-    restored = quarry("restore", str(tmp_path / "copy"), data=tmp_path / "restored")
+    assert invoked("check", data=notes).stdout == "1 namespace is sound\n"
+    assert invoked("reindex", "notes", data=notes).stdout == "2 documents indexed anew\n"
+    assert invoked("backup", str(tmp_path / "copy"), data=notes).returncode == 0
+    restored = invoked("restore", str(tmp_path / "copy"), data=tmp_path / "restored")
     assert (restored.returncode, restored.stdout.partition(": ")[0]) == (0, f"restored to {tmp_path / 'restored'}")
-    again = quarry("restore", str(tmp_path / "copy"), data=tmp_path / "restored")
+    again = invoked("restore", str(tmp_path / "copy"), data=tmp_path / "restored")
     assert (again.returncode, len(again.stderr.splitlines())) == (1, 1)
-    assert json.loads(quarry("get", "notes", "1", data=tmp_path / "copy").stdout) == NOTES[0]
+    assert json.loads(invoked("get", "notes", "1", data=tmp_path / "copy").stdout) == NOTES[0]
