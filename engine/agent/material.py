@@ -138,9 +138,10 @@ class Material:
             to_reading(g.passage, g.score, g.queries, shown_attributes(documents.get(g.passage.document_id, {})))
             for g in chosen
         ]
-        if not self._with_facts or self.corpus is None:
+        if self.corpus is None:
             return passages
-        return without_titles([with_facts(passage, documents, self.corpus.schema) for passage in passages])
+        known = [with_facts(passage, documents, self.corpus.schema) for passage in passages]
+        return without_titles(known) if self._with_facts else known
 
     def _absent(self, names: Sequence[str], texts: Sequence[str]) -> dict[str, bool]:
         found: dict[str, bool] = {}

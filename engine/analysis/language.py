@@ -64,6 +64,7 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
         boilerplate: what stands in no sentence that answers.
         across: what asks for more than one reading at once.
         current: what asks for the newest.
+        person_facts, time_facts: what attributes are called that say who made a document, and when.
         never_last, before_number, may_be_last, starters, after_ordinal: where a full stop ends no sentence; see
             `engine.text.sentences`.
     """
@@ -104,6 +105,8 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
     may_be_last: str = ""
     starters: str = ""
     after_ordinal: str = ""
+    person_facts: str = ""
+    time_facts: str = ""
     says: Phrases | None = None
 
     @cached_property

@@ -20,6 +20,7 @@ import numpy as np
 
 from engine.agent.evidence.likeness import Likeness
 from engine.agent.evidence.table import Table
+from engine.agent.offline.attributes import answering_fact
 from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question
 from engine.agent.workers import InThread
 from engine.analysis.analyzer import query_terms
@@ -35,6 +36,8 @@ COVERED = 0.25
 """Share of a name or a sub-question that the best passage must hold for it to count as covered."""
 SIMILAR_OF = 8
 """Passages, best first, whose similarity is looked at."""
+FACT = 2.0
+"""Log-odds that an attribute adds which the question asks for and the best document has."""
 USUAL_COSINE = 0.5
 """Where a cosine speaks neither for an answer nor against it; languages without cosines stand there."""
 COMPARABLE = "wordllama-256-whitened"
@@ -105,7 +108,7 @@ class OfflineJudge:
     def judged(self, question: Question, plan: Plan, evidence: Sequence[Evidence]) -> Judgement:
         """As `judge`; it never asks for more queries, since rules would look for nothing that the plan did not."""
         table = self.table(question, evidence)
-        if self.margin(question, table, plan.together) < ANSWERABLE:
+        if self.margin(question, table, plan.together) + self._of_fact(question, evidence, table) < ANSWERABLE:
             return Judgement(sufficient=True, answerable=False)
         missing = (*_absent(question, table), *_uncovered(question, plan, table))
         return Judgement(sufficient=not missing, missing=missing)
@@ -149,6 +152,15 @@ class OfflineJudge:
             terms=sum(term.share for term in asked.terms),
             documents=log1p(question.documents),
         )
+
+    def _of_fact(self, question: Question, evidence: Sequence[Evidence], table: Table) -> float:
+        """What an attribute that answers adds."""
+        if not evidence or not len(table.of):
+            return 0.0
+        read = [e.passage for e in sorted(evidence, key=lambda e: -e.passage.score)]
+        best = int((table.wholes @ table.weights).argmax())
+        kind = wanted(question.text, table.asked.code)
+        return FACT if answering_fact(read[best], table, best, kind, self.likeness) is not None else 0.0
 
     def _similarity(self, question: Question, table: Table) -> float:
         if self._embedder is None or table.asked.code != DEFAULT_LANGUAGE:

@@ -13,6 +13,7 @@ from engine.agent.evidence.analysed import terms_of
 from engine.agent.evidence.headings import is_ended, spoken
 from engine.agent.evidence.likeness import Likeness
 from engine.agent.evidence.table import Table
+from engine.agent.offline.attributes import answering_fact
 from engine.agent.offline.wording import MAX_SENTENCE, MIN_SENTENCE, NOTHING, leans, readability, tidy
 from engine.agent.steps import Question, ReadingPassage
 from engine.question.kinds import Kind, shows, wanted
@@ -63,6 +64,7 @@ class Statements:
         asked: AskedTerms | None = None,
     ) -> None:
         self.passages = passages
+        self._likeness = likeness
         read, held = [p.passage for p in passages], [p.attributes for p in passages]
         self.table = Table(asked or question.terms, read, held, likeness, [_spans(p) for p in passages])
         self._code = question.terms.code
@@ -127,6 +129,15 @@ class Statements:
                 best = rows.start + int(said[rows].argmax())
                 found.append(self._statement(best, passage, float(said[best]), held, said))
         return sorted(found, key=lambda s: (-s.score, s.passage))
+
+    def fact(self, statement: Statement) -> Statement | None:
+        """The attribute of a statement's document that answers in its place; None where none is asked for."""
+        passage = self.passages[statement.passage]
+        found = answering_fact(passage, self.table, statement.passage, self._kind, self._likeness)
+        if found is None:
+            return None
+        name = " ".join(found.attribute.replace("_", " ").split())
+        return msgspec.structs.replace(statement, text=tidy(f"{name}: {found.text}"), block_ids=(found.id,))
 
     def _statement(self, row: int, passage: int, score: float, held: Shares, said: Shares) -> Statement:
         rows = self._together(row, passage, said)

@@ -171,7 +171,8 @@ class _Answer:
                 break
             if statement.score < TELLS * best or (self._told and statement.share < LEAST):
                 continue
-            told += self._say(statement, number)
+            fact = (statements or self._statements).fact(statement) if not self._told else None
+            told += self._say(fact or statement, number)
             best = max(best, statement.score)
 
     def say_of_each(self, names: Sequence[str]) -> None:

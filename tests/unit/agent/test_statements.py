@@ -1,8 +1,9 @@
+import msgspec
 import pytest
 
 from engine.agent.offline.statements import Statement, Statements
 from engine.agent.offline.wording import label_of, labelled, readability, tidy, title_of
-from engine.agent.steps import ReadingPassage
+from engine.agent.steps import Block, ReadingPassage
 from tests.unit.agent.made import passage, question
 
 
@@ -150,3 +151,27 @@ def test_the_text_below_a_question_answers_it_and_the_question_itself_never_does
 def test_a_title_is_put_without_what_replies_and_lists_add() -> None:
     assert title_of(passage(1, "Text.", header="Re: AW: Fwd: Fares in Lund · Mail")) == "Fares in Lund"
     assert title_of(passage(1, "Text.", header="3. Fares in Lund")) == "Fares in Lund"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Who sent the mail about the holidays?", "Author: Joan Pike."),
+        ("What is the priority of the mail about the holidays?", "Priority: low."),
+    ],
+)
+def test_an_attribute_answers_what_the_text_does_not_say(asked: str, told: str) -> None:
+    held = passage(1, "The mail about the holidays: the yard is closed from Friday on.")
+    facts = (Block("1.author", 0, "Joan Pike", "author"), Block("1.priority", 0, "low", "priority"))
+    statements = Statements(question(asked), [msgspec.structs.replace(held, facts=facts)])
+    fact = statements.fact(statements.towards(statements.weights())[0])
+    assert fact is not None
+    assert fact.text == told
+
+
+def test_no_attribute_answers_what_the_text_says() -> None:
+    held = passage(1, "Joan Pike wrote the mail about the holidays.")
+    facts = (Block("1.author", 0, "Ann Lee", "author"),)
+    asked = "Who wrote the mail about the holidays?"
+    statements = Statements(question(asked), [msgspec.structs.replace(held, facts=facts)])
+    assert statements.fact(statements.towards(statements.weights())[0]) is None

@@ -1,0 +1,53 @@
+"""Which attribute of a document answers a question: "who wrote the mail", "what does it cost", "which colour"."""
+
+from __future__ import annotations
+
+import re
+
+from engine.agent.evidence.likeness import Likeness
+from engine.agent.evidence.table import Table, begins_alike
+from engine.agent.steps import Block, ReadingPassage
+from engine.analysis.analyzer import query_terms
+from engine.analysis.language import neutral
+from engine.question.kinds import Kind
+
+NAMED = 0.5
+"""Likeness from which a word of the question stands for an attribute's name."""
+_PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
+
+
+def answering_fact(
+    passage: ReadingPassage, table: Table, number: int, kind: Kind | None, likeness: Likeness | None
+) -> Block | None:
+    """The attribute value that answers; None where the text may, or no attribute is asked for.
+
+    An attribute is asked for by its name, in any form or a word of like meaning; or by the kind of answer, where the
+    text lacks a word of the question: in "who wrote the mail" the mail does not say "wrote".
+
+    Args:
+        number: of the passage in the table.
+    """
+    held = table.own[table.rows(number)].max(axis=0, initial=0.0)
+    lacking = [t for t, credit in zip(table.asked.terms, held, strict=True) if credit < 1 and not t.is_named]
+    asked = frozenset(form for term in lacking for form in term.forms)
+    known = frozenset(form for term in table.asked.terms for form in term.forms)
+    usual = {"person": neutral().person_facts, "time": neutral().time_facts}.get(kind or "", "").split()
+    best: tuple[float, Block | None] = (0.0, None)
+    for fact in passage.facts:
+        value = frozenset(query_terms(fact.text, table.asked.languages))
+        if not fact.attribute or not value or value <= known or not lacking:
+            continue
+        words = [word.lower() for word in _PARTS.split(fact.attribute) if len(word) > 1]
+        terms = frozenset(term for word in words for term in query_terms(word, table.asked.languages))
+        strength = 1.0 if terms & asked else 0.0
+        if not strength and any(len(a) > 3 and begins_alike(a, b) for a in asked for b in terms):
+            strength = 0.9
+        if not strength and likeness is not None:
+            near = likeness.credits([term.word for term in lacking], words)
+            strength = max((float(row.max()) for row in near.values()), default=0.0)
+            strength = strength if strength >= NAMED else 0.0
+        if not strength and any(word in usual for word in words):
+            strength = NAMED
+        if strength > best[0]:
+            best = (strength, fact)
+    return best[1]
