@@ -3,7 +3,6 @@
 import { askPage, leaveAsk } from "./ask.js";
 import * as client from "./client.js";
 import { announce, button, errorNote, field, h, openDialog, replace } from "./dom.js";
-import { managePage } from "./manage.js";
 import { forget, learn, may, server } from "./rights.js";
 import * as session from "./session.js";
 import { T } from "./texts.js";
@@ -17,6 +16,9 @@ function route() {
   const [page, part] = path.split("/");
   return { page: page || "ask", part, query: new URLSearchParams(search ?? "") };
 }
+
+// The pages that manage are fetched when they are wanted, or when there is nothing else to do.
+const loadManage = () => import("./manage.js");
 
 async function show() {
   leaveAsk();
@@ -38,7 +40,10 @@ async function show() {
   const place = h("div", { class: "place" });
   replace(main, place);
   if (isManage) {
-    await managePage(place, part, query);
+    // A module that cannot be fetched: the server is away.
+    const module = await loadManage().catch(() => null);
+    if (module) await module.managePage(place, part, query);
+    else replace(place, h("div", { class: "start" }, errorNote({ message: T.unreachable })));
     place.querySelector("h1")?.focus({ preventScroll: true });
   } else {
     await askPage(place, query);
@@ -140,3 +145,4 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTools)
 const held = session.key.get();
 if (held) await enter(held, (error) => signIn(error));
 else signIn();
+(globalThis.requestIdleCallback ?? setTimeout)(() => loadManage().catch(() => {}));

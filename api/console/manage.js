@@ -1,5 +1,6 @@
 // The pages that manage, and the menu between them.
 
+import { Refused } from "./client.js";
 import { documentsPage } from "./documents.js";
 import { announce, errorNote, h, replace } from "./dom.js";
 import { keysPage } from "./keys.js";
@@ -30,7 +31,7 @@ export async function managePage(main, name, query) {
   try {
     await page.show(panel, query);
   } catch (error) {
-    if (!error.message) throw error;
+    if (!(error instanceof Refused)) throw error;
     replace(panel, h("h1", { tabindex: "-1" }, page.label), errorNote(error));
     announce(error.message);
   }

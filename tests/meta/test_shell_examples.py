@@ -1,0 +1,74 @@
+"""Commands about files and requests of the README run as they stand there, against files that are made here."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from api.cli.main import main
+from tests.api.serving import ProcessServer
+
+ROOT = Path(__file__).resolve().parents[2]
+_BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+ENDLESS = ("--watch", "quarry serve")
+"""Parts of commands that go on until they are interrupted; tests of their own run them."""
+
+
+def lines_of(page: str) -> list[str]:
+    """Commands of a page, one an entry, without those that do not end."""
+    blocks = _BLOCK.findall((ROOT / page).read_text())
+    assert blocks
+    joined = "\n".join(blocks).replace("\\\n", " ")
+    lines = [line.strip() for line in joined.splitlines() if line.strip()]
+    return [line for line in lines if not any(part in line for part in ENDLESS)]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with the files that the pages speak of, and nothing of the environment that runs the tests."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "meeting.md").write_text("# Budget\n\nWe decided that the budget buys the movable ramp.\n")
+    (tmp_path / "products.csv").write_text("Nummer;name;price\n17;Rope;12.5\n18;Anchor;240\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("QUARRY_AGENT", "offline")
+    for name in ("ANTHROPIC_API_KEY", "QUARRY_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def test_the_commands_about_files_run_in_order(home: Path) -> None:
+    lines = lines_of("docs/files.md")
+    assert len(lines) >= 3
+    for line in lines:
+        words = [
+            word.replace("~", str(home), 1) if word.startswith("~/") else word
+            for word in shlex.split(line, comments=True)
+        ]
+        assert words[0] == "quarry", line
+        done = CliRunner().invoke(main, words[1:], input="")
+        assert done.exit_code == 0, f"{line}\n{done.output}"
+
+
+def test_the_requests_of_the_readme_are_answered(tmp_path: Path) -> None:
+    """A server with the key of the page; then the page's own curl lines, at the port that was free."""
+    commands = [line for line in lines_of("README.md") if line.startswith("curl")]
+    assert len(commands) == 2
+    with ProcessServer(tmp_path, QUARRY_API_KEY="choose-a-long-secret") as server:
+        script = "\n".join(commands).replace("localhost:8000", server.url.removeprefix("http://"))
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script],
+            env={"QUARRY_API_KEY": "choose-a-long-secret", "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert '"documents_upserted":1' in done.stdout
+    assert "after the storm" in done.stdout
