@@ -16,17 +16,17 @@ from tests.api.serving import ProcessServer
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
-ENDLESS = ("--watch", "quarry serve")
-"""Parts of commands that go on until they are interrupted; tests of their own run them."""
+UNSUITED = ("--watch", "quarry serve", "--url")
+"""Parts of commands that go on until they are interrupted, or ask a server elsewhere; tests of their own run them."""
 
 
 def lines_of(page: str) -> list[str]:
-    """Commands of a page, one an entry, without those that do not end."""
+    """Commands of a page, one an entry, without the unsuited."""
     blocks = _BLOCK.findall((ROOT / page).read_text())
     assert blocks
     joined = "\n".join(blocks).replace("\\\n", " ")
     lines = [line.strip() for line in joined.splitlines() if line.strip()]
-    return [line for line in lines if not any(part in line for part in ENDLESS)]
+    return [line for line in lines if not any(part in line for part in UNSUITED)]
 
 
 @pytest.fixture
