@@ -28,12 +28,27 @@ PREFIX = "qk_"
 _SHOWN_PREFIX = len(PREFIX) + 4
 _SHOWN_SUFFIX = 4
 _MAX_NAME = 128
-_NO_DIGEST = "0" * 64
 
 
 class _Held(NamedTuple):
     digest: str
     key: ApiKey
+
+
+_NOBODY = _Held(
+    "0" * 64,
+    ApiKey(
+        id="",
+        name="",
+        company_id=0,
+        company_name="",
+        prefix="",
+        suffix="",
+        scopes=(),
+        created_at=from_ms(0),
+        expires_at=from_ms(0),
+    ),
+)
 
 
 class Keyring(Mirror[dict[str, _Held]]):
@@ -61,13 +76,12 @@ class Keyring(Mirror[dict[str, _Held]]):
         now = self._clock()
         with self._lock:
             # The table is found by digest, of which a caller cannot choose even a prefix; the digest is compared in
-            # full all the same, against a stand-in when there is none.
-            held = self._roots.get(digest) or self._by_digest.get(digest)
-            same = hmac.compare_digest(digest, _NO_DIGEST if held is None else held.digest)
-            if held is None or not same:
-                return None
+            # full all the same, and so is a time of expiry, against a stand-in when there is none.
+            held = self._roots.get(digest) or self._by_digest.get(digest) or _NOBODY
             key = held.key
-            if key.expires_at is not None and key.expires_at <= now:
+            is_same = hmac.compare_digest(digest, held.digest)
+            has_expired = key.expires_at is not None and key.expires_at <= now
+            if has_expired or not is_same:
                 return None
             if digest not in self._roots:
                 self._used_ms[key.id] = to_ms(now)

@@ -71,6 +71,11 @@ READS: dict[str, Callable[[Company, Company], httpx.Response]] = {
     "search for the other": lambda me, you: me.api.search("shared", objective=f"Where is {you.canary[:6]}?"),
     "filter by the other": lambda me, you: search(me, "shared", filters={"kind": "x"}),
     "keys": lambda me, _: me.api.get("/v1/api_keys"),
+    "passages": lambda me, _: me.api.post("/v1/namespaces/shared/retrieve", json={"text": "Where is it?", "k": 100}),
+    "documents": lambda me, _: me.api.get("/v1/namespaces/shared/documents"),
+    "documents by post": lambda me, _: me.api.post("/v1/namespaces/shared/documents/list", json={"filters": {}}),
+    "usage": lambda me, _: me.api.get("/v1/usage_events", params={"limit": 100}),
+    "whoami": lambda me, _: me.api.get("/v1/whoami"),
 }
 
 
@@ -116,6 +121,19 @@ FOREIGN: dict[str, tuple[Callable[[Company, Company], httpx.Response], tuple[int
     ),
     "key": (lambda me, you: me.api.delete(f"/v1/api_keys/{you.key_id}"), (404, "api_key_not_found")),
     "metrics": (lambda me, _: me.api.get("/metrics"), (403, "permission_denied")),
+    "backup": (lambda me, _: me.api.post("/v1/admin/backup"), (403, "permission_denied")),
+    "passages": (
+        lambda me, you: me.api.post(f"/v1/namespaces/only-{you.name}/retrieve", json={"text": "x"}),
+        (404, "namespace_not_found"),
+    ),
+    "documents": (
+        lambda me, you: me.api.get(f"/v1/namespaces/only-{you.name}/documents"),
+        (404, "namespace_not_found"),
+    ),
+    "usage": (
+        lambda me, you: me.api.get(f"/v1/usage_events/{search(you, 'shared').headers['X-Request-Id']}"),
+        (404, "not_found"),
+    ),
 }
 
 
