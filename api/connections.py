@@ -42,6 +42,9 @@ PARTING_SECONDS, PARTING_IDLE_SECONDS = 30.0, 5.0
 PARTING_BYTES = 512 * 1024 * 1024
 """How long and how much is read and dropped of a request that was answered before its end."""
 
+REFUSED_BYTES = 1024 * 1024
+"""How much after a head that was refused: nobody sends so much by mistake."""
+
 _log = logging.getLogger("quarry.request")
 
 
@@ -97,6 +100,7 @@ class ClientConnection(HttpToolsProtocol):
     _head_bytes = _header_bytes = _framing_bytes = _body_bytes = _body_now = 0
     idle_since = 0.0
     _parting_since: float | None = None
+    _most_dropped = PARTING_BYTES
     _dropped_bytes = _taken_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
     _parting_timer: asyncio.TimerHandle | None = None
@@ -281,6 +285,7 @@ class ClientConnection(HttpToolsProtocol):
         self.transport.write(b"".join([STATUS_LINE[answer.status], lines, b"\r\n", answer.body]))
         _log.info("refused", extra={"request_id": request_id, "status": answer.status, "code": answer.code})
         self._is_message_over = False
+        self._most_dropped = REFUSED_BYTES
         self.transport.close()
 
     # -- parting
@@ -313,7 +318,7 @@ class ClientConnection(HttpToolsProtocol):
     def _drop(self, size: int) -> None:
         self._dropped_bytes += size
         since = self._parting_since or 0.0
-        if self._dropped_bytes > PARTING_BYTES or time.monotonic() - since > PARTING_SECONDS:
+        if self._dropped_bytes > min(self._most_dropped, PARTING_BYTES) or time.monotonic() - since > PARTING_SECONDS:
             self.end()
         else:
             self._watch_parting()

@@ -110,14 +110,20 @@ def test_what_is_no_request_gets_our_error_too(server: ThreadServer, request_byt
 def test_a_head_without_end_is_refused_soon(server: ThreadServer, piece: bytes) -> None:
     with connected(server) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nx-endless: ")
-        pouring(connection, piece, 8 * MEGABYTE)
+        pouring(connection, piece, MEGABYTE // 2)
         assert error_in(rest_of(connection)) == (400, "invalid_request")
+
+
+def test_whoever_goes_on_with_a_head_that_was_refused_is_cut_off(server: ThreadServer) -> None:
+    with connected(server) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nx-endless: ")
+        assert pouring(connection, b"a" * 65_536, 512 * MEGABYTE) < 512 * MEGABYTE
 
 
 def test_a_path_without_end_is_refused_soon(server: ThreadServer) -> None:
     with connected(server) as connection:
         connection.sendall(b"GET /")
-        pouring(connection, b"a" * 16_384, 8 * MEGABYTE)
+        pouring(connection, b"a" * 16_384, MEGABYTE // 2)
         assert error_in(rest_of(connection)) == (400, "invalid_request")
 
 
@@ -126,7 +132,7 @@ def test_trailers_without_end_are_refused(server: ThreadServer) -> None:
     head += b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\nx-endless: "
     with connected(server) as connection:
         connection.sendall(head)
-        pouring(connection, b"a" * 16_384, 8 * MEGABYTE)
+        pouring(connection, b"a" * 16_384, MEGABYTE // 2)
         assert error_in(rest_of(connection)) == (400, "invalid_request")
 
 
