@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +12,11 @@ import httpx
 import pytest
 
 import engine
+from api import connections
 from engine.storage.connection import Database
 from tests.api.conftest import ARTICLES, SCHEMA
 from tests.api.rows import row
-from tests.api.serving import Api, ThreadServer, error_of, wait_until
+from tests.api.serving import ROOT_KEY, Api, ThreadServer, error_of, wait_until
 from tests.api.slow_model import SlowModel
 
 HEAVY = {"$or": [{"source": {"$glob": "*".join("abcdefghijklmnopqrstuvwxyz"[n % 20 :])}} for n in range(50)]}
@@ -138,3 +140,26 @@ def test_uploads_that_wait_are_not_decoded_and_hold_up_no_other_namespace(
         go_on.set()
         assert {future.result().status_code for future in slow} == {200}
     assert server.service.uploads.held == 0
+
+
+def test_a_search_keeps_its_place_until_its_answer_has_left(
+    server: ThreadServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that reads nothing of a large answer holds the place, and only for as long as it may take to read."""
+    monkeypatch.setattr(connections, "STALL_SECONDS", 0.5)
+    api = Api(server.url)
+    text = "Cats sleep for thirteen hours a day."
+    documents = [{"id": str(n), "text": text, "padding": ["x" * 2_000_000]} for n in range(8)]
+    assert api.upload("padded", *documents, schema={"padding": {"type": "json"}}).status_code == 200
+    body = b'{"text":"How long do cats sleep?","k":8,"include_attributes":true}'
+    head = f"POST /v1/namespaces/padded/retrieve HTTP/1.1\r\nHost: t\r\nContent-Length: {len(body)}\r\n"
+    head += f"Authorization: Bearer {ROOT_KEY}\r\nContent-Type: application/json\r\n\r\n"
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    connection.connect(("127.0.0.1", int(server.url.rpartition(":")[2])))
+    connection.sendall(head.encode() + body)
+    wait_until(lambda: server.service.answers.held > 8_000_000)
+    assert server.service.slots.running == 1
+    wait_until(lambda: server.service.answers.held == 0)
+    assert server.service.slots.running == 0
+    connection.close()

@@ -144,6 +144,8 @@ def test_namespaces_can_be_looked_at_measured_sampled_and_dropped(api: Api, fres
         assert stats[field] == sum(entry[field] for entry in stats["results"])
     assert api.get(f"/v1/namespaces/{fresh}/random_document").json() in documents
     api.post(f"/v1/namespaces/{fresh}/documents/delete", json={"document_ids": ["d0", "d1", "d2"]})
-    assert error_of(api.get(f"/v1/namespaces/{fresh}/random_document")) == (404, "document_not_found")
+    nothing = api.get(f"/v1/namespaces/{fresh}/random_document")
+    assert error_of(nothing) == (404, "document_not_found")
+    assert nothing.json()["error"]["message"] == "There are no documents."
     assert api.delete(f"/v1/namespaces/{fresh}").json() == {"deleted": True}
     assert error_of(api.get(f"/v1/namespaces/{fresh}")) == (404, "namespace_not_found")
