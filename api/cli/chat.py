@@ -18,7 +18,7 @@ from api.cli.search import is_not_found
 from api.cli.target import ServerError, Target, Where, reached
 from engine import QuarryError, SearchRequest, SearchResponse
 
-HELP = "/new begins anew, /all shows every source of the last answer, /quit or Ctrl-D ends."
+HELP = "/new begins anew, /all shows every source, /quit or Ctrl-D ends."
 
 
 @click.command()
