@@ -419,6 +419,19 @@ class BackendContract:
         assert set(leg.labels.tolist()) == {n for n, words in texts.items() if {"island3", "tide17"} & set(words)}
         assert "tide17" in texts[int(leg.labels[0])]
 
+    def test_headers_alone_are_found_by_what_they_share_with_a_text(self, filled: Backend) -> None:
+        store(filled, [{"id": "titled", "body": f"A ship. {TAIL}", "notes": ["Silver Albatross"], "colour": "red"}])
+        store(filled, [{"id": "told", "body": f"The silver albatross was seen from the pier. {TAIL}"}])
+        text = "They went aboard Silver Albatross before a harbour was closed."
+
+        def named(where: dict[str, Any] | None = None) -> set[str]:
+            checked = None if where is None else checked_filter(where)
+            query = LegsQuery(lexical=LexicalTerms(text, headers_only=True), vector=None, where=checked, k=ALL)
+            return set(found(filled, filled.legs(1, query).lexical))
+
+        assert named() == named({"colour": "red"}) == {"titled"}
+        assert named({"colour": "green"}) == set()
+
     def test_the_lexical_leg_reads_no_query_language(self, filled: Backend) -> None:
         plain = ask(filled, "tide17 storm").lexical.labels.tolist()
         assert ask(filled, 'tide17 AND (storm" -[').lexical.labels.tolist()[: len(plain)] == plain
