@@ -18,7 +18,7 @@ from api.files.ingestion import Ingestion, Plan, find
 from api.files.ledger import FILE_NAME, LedgerError
 from api.files.report import Report
 from api.files.store import Store
-from api.files.walk import Found, Left, Selection
+from api.files.walk import Found, Left, Selection, walk
 from tests.unit.files import made_files as made
 
 
@@ -199,6 +199,19 @@ def test_unreadable_folders_are_refused(notes: Notes) -> None:
         assert list(reasons(notes.ingest()).values()) == ["Permission denied"]
     finally:
         (notes.folder / "closed").chmod(0o700)
+
+
+def test_a_folder_that_cannot_be_listed_is_a_fault_and_the_walk_goes_on(notes: Notes) -> None:
+    notes.put("a.txt", "x")
+    notes.put("sub/b.txt", "x")
+    notes.put("z.txt", "x")
+    walking = walk([notes.folder], Selection())
+    first = next(walking)
+    shutil.rmtree(notes.folder / "sub")
+    gone, last = walking
+    assert isinstance(gone, Left)
+    assert (gone.path, gone.is_fault) == (str(notes.folder / "sub"), True)
+    assert [entry.name for entry in (first, last) if isinstance(entry, Found)] == ["a.txt", "z.txt"]
 
 
 def test_a_pipe_or_folder_that_takes_the_place_of_a_file_is_not_waited_for(notes: Notes, tmp_path: Path) -> None:
