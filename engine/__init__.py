@@ -46,7 +46,7 @@ from engine.errors import (
     UnknownAttribute,
     UnsupportedFormat,
 )
-from engine.facade import Engine, open, restore
+from engine.facade import Engine, open, repair, restore
 from engine.fairness import TENANT, FairThreads
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.hits import Hit
@@ -142,5 +142,6 @@ __all__ = [
     "VectorSettings",
     "open",
     "parquet_rows",
+    "repair",
     "restore",
 ]

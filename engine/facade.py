@@ -22,6 +22,7 @@ from engine.model.namespace import DEFAULT_COMPANY
 from engine.model.observer import Observer, SilentObserver
 from engine.model.search import SearchRequest, SearchResponse
 from engine.reading import Reader
+from engine.repair import repair_directory
 from engine.settings import EngineSettings, with_overrides
 from engine.storage.format import read_format
 from engine.storage.keys import KeyStore
@@ -295,6 +296,18 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
     if not create and read_format(Path(path)) is None:
         raise DataDirectoryNotFound
     return Engine(assemble(Path(path), embedder, chosen, observer or SilentObserver()), company)
+
+
+def repair(path: str | Path, *, settings: EngineSettings | None = None) -> list[str]:
+    """Make a damaged data directory usable from what can be read; what was done, one readable line each.
+
+    Empty when nothing was damaged. The files as they were are copied into ``damaged/`` of the directory first.
+
+    Raises:
+        DataDirectoryLocked: an engine has it open.
+        CorruptData: the catalog cannot be read at all: restore a backup.
+    """
+    return repair_directory(Path(path), settings or EngineSettings())
 
 
 def restore(backup: str | Path, path: str | Path, *, settings: EngineSettings | None = None) -> BackupReport:

@@ -18,7 +18,7 @@ from api.cli.mcp import mcp
 from api.cli.output import FAILED, INTERRUPTED
 from api.cli.search import retrieve, search
 from api.cli.serve import serve
-from api.cli.upkeep import backup, check, reindex, restore
+from api.cli.upkeep import backup, check, reindex, repair, restore
 from api.settings import wants_debugging
 
 
@@ -69,6 +69,7 @@ for command in (
     reindex,
     backup,
     restore,
+    repair,
     config,
     completion,
     demo,

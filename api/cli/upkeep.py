@@ -1,4 +1,4 @@
-"""``quarry check``, ``reindex``, ``backup`` and ``restore``."""
+"""``quarry check``, ``reindex``, ``backup``, ``restore`` and ``repair``."""
 
 from __future__ import annotations
 
@@ -83,6 +83,25 @@ def restore(backup: Path, data: Path | None) -> None:
     """
     target = from_environment(data=data).data
     print_line(f"restored to {target}: {_contents(engine.restore(backup, target))}")
+
+
+@click.command()
+@data_option
+@reports_errors
+def repair(data: Path | None) -> None:
+    """Make a damaged data directory usable from what can be read; each thing that is lost is named.
+
+    The files as they were are copied into the folder ``damaged`` of the data directory first. Stop the server before;
+    restore a backup instead where there is one.
+    """
+    target = from_environment(data=data).data
+    if not target.exists():
+        raise click.ClickException(f"There is no data directory at {target}.")
+    lines = engine.repair(target)
+    for line in lines:
+        print_line(line)
+    if not lines:
+        print_line("nothing is damaged")
 
 
 def _contents(report: engine.BackupReport) -> str:

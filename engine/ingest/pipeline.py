@@ -133,6 +133,9 @@ class Ingest:
     ) -> int:
         """Make a namespace whole, then let it be found: until then no list, search or backup sees it."""
         number = self._catalog.reserve()
+        while self._backend.exists(number):
+            # Of a namespace that a repaired catalog forgot: it is left alone.
+            number = self._catalog.reserve()
         try:
             self._backend.create(self._spec(number, schema))
             written = self._backend.upsert(number, writes, vectors, schema)

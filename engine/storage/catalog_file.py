@@ -9,9 +9,11 @@ from pathlib import Path
 
 from engine.errors import CorruptData
 from engine.storage.connection import Cursor, Database, connect
+from engine.storage.files import PRIVATE_FILE
 from engine.storage.hot_copy import copy_database
 from engine.storage.manifest import Manifest
 from engine.storage.migrate import applied, migrate, shipped
+from engine.storage.torn_log import open_mended
 
 CATALOG_FILE = "catalog.duckdb"
 MANIFEST_FILE = "catalog.manifest"
@@ -42,8 +44,15 @@ class CatalogFile:
         manifest = Manifest(directory / MANIFEST_FILE)
         if not accept_loss and not (directory / CATALOG_FILE).exists():
             manifest.check(0)
-        database = connect(directory / CATALOG_FILE, threads=threads, memory_limit=memory_limit)
+        path = directory / CATALOG_FILE
+        database = open_mended(
+            path,
+            lambda: connect(path, threads=threads, memory_limit=memory_limit),
+            lambda cursor: _generation(cursor) if applied(cursor) else 0,
+            0 if accept_loss else manifest.read(),
+        )
         try:
+            path.chmod(PRIVATE_FILE)
             # Before anything is written: what is left may be needed to find out what happened.
             with database.reader() as cursor:
                 generation = _generation(cursor) if applied(cursor) else 0

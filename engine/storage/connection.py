@@ -321,6 +321,21 @@ class Database:
         return returned
 
 
+@contextmanager
+def read_only(path: Path) -> Generator[Cursor]:
+    """Read a database that nobody has open, with its log, and change neither.
+
+    Raises:
+        CorruptData: it is damaged.
+    """
+    with translated_errors():
+        cursor = cast("Cursor", duckdb.connect(path, read_only=True, config={"threads": 1}))
+        try:
+            yield cursor
+        finally:
+            cursor.close()
+
+
 def connect(
     path: Path,
     *,

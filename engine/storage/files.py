@@ -15,6 +15,8 @@ PRIVATE = 0o700
 """Mode of the folders that hold data: nobody but the owner of the process reads documents."""
 
 
+PRIVATE_FILE = 0o600
+
 COPIED_AT_ONCE = 4 * 2**20
 """Bytes."""
 
@@ -44,7 +46,7 @@ def atomic_write(path: Path, content: bytes) -> None:
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return os.open(path, flags, PRIVATE_FILE)
 
 
 def sync_directory(directory: Path) -> None:

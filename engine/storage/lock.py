@@ -17,7 +17,7 @@ import msgspec
 
 from engine.errors import DataDirectoryLocked
 from engine.storage.clock import Clock, utc_now
-from engine.storage.files import translated_os_errors
+from engine.storage.files import PRIVATE, PRIVATE_FILE, translated_os_errors
 
 LOCK_FILE = "LOCK"
 
@@ -47,22 +47,31 @@ class DirectoryLock:
             StorageError: the directory cannot be made or written.
         """
         with translated_os_errors():
-            directory.mkdir(parents=True, exist_ok=True)
+            if not directory.exists():
+                directory.mkdir(parents=True, mode=PRIVATE)
             directory = directory.resolve()
             with _guard:
                 if directory in _held:
                     raise DataDirectoryLocked("The data directory is already open in this process.")
                 # Opened without truncating: until the lock is ours, the text belongs to its owner.
-                file = os.fdopen(os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0)
+                file = os.fdopen(
+                    os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, PRIVATE_FILE), "r+b", buffering=0
+                )
                 if not _lock(file):
                     message = _describe_owner(file)
                     file.close()
                     raise DataDirectoryLocked(message)
                 _held.add(directory)
             owner = _Owner(os.getpid(), socket.gethostname(), clock().isoformat(timespec="seconds"))
-            file.truncate(0)
-            file.write(msgspec.json.encode(owner) + b"\n")
-        return cls(directory, file)
+            held = cls(directory, file)
+            try:
+                file.truncate(0)
+                file.write(msgspec.json.encode(owner) + b"\n")
+            except BaseException:
+                # Else this process could not try again.
+                held.release()
+                raise
+        return held
 
     def release(self) -> None:
         """Let the next one in; further calls do nothing."""

@@ -78,5 +78,5 @@ class Manifest:
         elif database_generation < (recorded := self.read()):
             raise CorruptData(
                 f"Acknowledged writes are missing: the database stands at generation {database_generation:,}, "
-                f"but {recorded:,} was recorded. Restore a backup, or open it accepting the loss."
+                f"but {recorded:,} was recorded. Restore a backup, or run `quarry repair`."
             )

@@ -119,14 +119,17 @@ class EmbeddedBackend:
         """
         return [n for n, seq in known.items() if not is_settled(self._folder(n), seq)]
 
-    def read_state(self, namespace: int) -> NamespaceState:
+    def read_state(self, namespace: int, *, accept_loss: bool = False) -> NamespaceState:
         """What its database says of a namespace that is not in use; cheaper than opening it.
+
+        Args:
+            accept_loss: carry on from what can be read, even if acknowledged writes are missing.
 
         Raises:
             CorruptData: the database is damaged or missing.
         """
         with self._noting_problems(namespace):
-            return read_state(self._folder(namespace), self._settings)
+            return read_state(self._folder(namespace), self._settings, accept_loss=accept_loss)
 
     def state(self, namespace: int) -> NamespaceState:
         with self._pool.use(namespace) as store:
@@ -170,6 +173,10 @@ class EmbeddedBackend:
             raise StorageError(f"There is a folder of namespace {spec.id} already.")
         create_store(folder, spec, self._settings, pending=True)
         self._dropped.discard(spec.id)
+
+    def exists(self, namespace: int) -> bool:
+        """Whether there is a folder of that number, whatever the catalog says."""
+        return self._folder(namespace).exists()
 
     def confirm(self, namespace: int) -> None:
         """The catalog has the namespace: whatever it lacks from now on, its folder stays."""

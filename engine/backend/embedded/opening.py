@@ -26,8 +26,9 @@ from engine.storage.connection import Database, connect
 from engine.storage.files import PRIVATE, folder_bytes, sync_directory, translated_os_errors
 from engine.storage.journal import begin_after, read_counters
 from engine.storage.manifest import Manifest
-from engine.storage.migrate import migrate, shipped
+from engine.storage.migrate import applied, migrate, shipped
 from engine.storage.passages import count_passages
+from engine.storage.torn_log import open_mended
 from engine.vector.index import VectorIndex
 
 
@@ -62,13 +63,16 @@ def is_settled(folder: Path, seq: int) -> bool:
     return recorded == seq and not (folder / f"{DATABASE_FILE}.wal").exists()
 
 
-def read_state(folder: Path, settings: EngineSettings) -> NamespaceState:
+def read_state(folder: Path, settings: EngineSettings, *, accept_loss: bool = False) -> NamespaceState:
     """What the database of a namespace that is not open says of it; its indexes are not opened.
+
+    Args:
+        accept_loss: carry on from what can be read, even if acknowledged writes are missing.
 
     Raises:
         CorruptData: as `open_store`.
     """
-    database = _open_database(folder, settings)
+    database = _open_database(folder, settings, accept_loss=accept_loss)
     try:
         with database.reader() as cursor:
             seq, record, passages = read_counters(cursor).seq, read_record(cursor), count_passages(cursor)
@@ -85,17 +89,21 @@ def read_state(folder: Path, settings: EngineSettings) -> NamespaceState:
     )
 
 
-def _open_database(folder: Path, settings: EngineSettings) -> Database:
+def _open_database(folder: Path, settings: EngineSettings, *, accept_loss: bool = False) -> Database:
     if not (folder / DATABASE_FILE).exists():
         # DuckDB would make an empty one.
         raise CorruptData("The database of the namespace is missing.")
-    database = connect(
-        folder / DATABASE_FILE, threads=settings.storage.threads, memory_limit=settings.storage.memory_limit
+    path, manifest = folder / DATABASE_FILE, Manifest(folder / MANIFEST_FILE)
+    database = open_mended(
+        path,
+        lambda: connect(path, threads=settings.storage.threads, memory_limit=settings.storage.memory_limit),
+        lambda cursor: read_counters(cursor).seq if applied(cursor) else 0,
+        0 if accept_loss else manifest.read(),
     )
     try:
         migrate(database, shipped("namespace"))
         with database.reader() as cursor:
-            Manifest(folder / MANIFEST_FILE).check(read_counters(cursor).seq)
+            manifest.check(read_counters(cursor).seq, accept_loss=accept_loss)
     except BaseException:
         database.close()
         raise
