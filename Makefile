@@ -36,6 +36,9 @@ test: $(DEV) ## Run every test.
 coverage: $(DEV) ## Run every test and say which branches of engine and api none reaches; fails below the share in pyproject.toml.
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term
 
+faults: $(READY) ## The long form of the fault tests: every line, every call, more power cuts.
+	QUARRY_FAULTS=long $(BIN)/python -m pytest $(PYTEST_ARGS) tests/faults
+
 check: lint types imports test ## Everything that must be green before a change lands.
 
 lint: $(DEV) ## Format and style.

@@ -1,0 +1,145 @@
+"""Power cuts at any point of a record, and a fault at the n-th call: nothing acknowledged is lost, no copy is half."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engine
+from tests.embedders import HashingEmbedder
+from tests.faults.extent import LONG, runs
+from tests.faults.power import Disk, compiled, read_record
+
+ROOT = Path(__file__).resolve().parents[2]
+Model = dict[str, dict[str, int]]
+"""Namespace to document to the step that wrote it."""
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    library = compiled(tmp_path_factory.mktemp("shim"))
+    if library is None:
+        pytest.skip("needs Linux and a C compiler")
+    return library
+
+
+def run_child(shim: Path, folder: Path, seed: int, steps: int, **environment: str) -> int:
+    folder.mkdir()
+    root = folder.resolve()
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.power_child", str(root), str(seed), str(steps)],
+        env={
+            **os.environ,
+            "LD_PRELOAD": str(shim),
+            "FAULTS_ROOT": str(root),
+            "FAULTS_ARMED": str(folder.with_suffix(".armed")),
+            **environment,
+        },
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode in (0, 1), done.stderr[-3000:]
+    return done.returncode
+
+
+def expected(acknowledged: bytes) -> tuple[list[Model], list[str]]:
+    """The states that may be seen, the last of which has what began and was not acknowledged; and whole backups."""
+    model: Model = {}
+    backups: list[str] = []
+    begun: dict[str, Any] | None = None
+    unsure: list[Model] = []
+    for line in acknowledged.decode().splitlines(keepends=True):
+        if not line.endswith("\n"):
+            break
+        said = json.loads(line)
+        if "begin" in said:
+            begun = said
+        elif begun is not None:
+            after = applied(model, begun)
+            if "done" in said:
+                if begun["begin"] == "backup":
+                    backups.append(f"backup{begun['step']}")
+                model, unsure = after, []
+            else:
+                # Refused: it is whole or it never was.
+                unsure = [applied(held, begun) for held in (model, *unsure)]
+            begun = None
+    states = [model, *unsure]
+    return states + ([applied(held, begun) for held in states] if begun else []), backups
+
+
+def applied(model: Model, begun: dict[str, Any]) -> Model:
+    after = {name: dict(documents) for name, documents in model.items()}
+    name, ids = begun["name"], begun["ids"]
+    match begun["begin"]:
+        case "upsert" | "schema":
+            after.setdefault(name, {}).update(dict.fromkeys(ids, begun["step"]))
+        case "delete":
+            for document_id in ids:
+                after.get(name, {}).pop(document_id, None)
+        case "drop":
+            after.pop(name, None)
+    return after
+
+
+def seen(folder: Path) -> Model:
+    """What is found by vector, filter and id after opening; every index, count, schema and column agrees."""
+    with engine.open(folder, embedder=HashingEmbedder(), agent="offline") as quarry:
+        assert quarry.check() == []
+        out: Model = {}
+        for record in quarry.namespaces():
+            hits = quarry.retrieve(record.name, "ferry", k=100, mode="vector")
+            out[record.name] = {h.document_id: quarry.get(record.name, h.document_id)["step"] for h in hits}
+            if record.schema.attributes["colour"].is_filterable:
+                red = quarry.retrieve(record.name, "ferry", k=100, filters={"colour": "red"})
+                assert {h.document_id for h in red} == set(out[record.name])
+        return out
+
+
+def test_a_power_cut_at_any_point_loses_nothing_that_was_acknowledged(shim: Path, tmp_path: Path) -> None:
+    for seed in range(runs(1, 10)):
+        folder = tmp_path / f"run{seed}"
+        log = tmp_path / f"log{seed}"
+        run_child(shim, folder, seed, 14, FAULTS_LOG=str(log))
+        ops = list(read_record(log))
+        assert sum(op.kind == "W" for op in ops) > 100
+        draw = random.Random(seed)
+        cuts = sorted(draw.sample(range(len(ops)), runs(14, 60)))
+        disk = Disk(folder.resolve())
+        for number, op in enumerate(ops):
+            disk.play(op)
+            if number not in cuts:
+                continue
+            left = tmp_path / "left"
+            disk.after_cut(left, draw)
+            states, backups = expected(disk.acknowledged)
+            assert seen(left / "data") in states, (seed, number)
+            for name in backups:
+                assert seen(left / name) is not None, (seed, number)
+            shutil.rmtree(left)
+
+
+@pytest.mark.parametrize("code", [5, 28], ids=["EIO", "ENOSPC"])
+def test_whichever_call_fails_a_write_is_whole_or_never_was(shim: Path, tmp_path: Path, code: int) -> None:
+    draw = random.Random(code)
+    calls = range(1, 400) if LONG else sorted(draw.sample(range(1, 400), 6))
+    for call in calls:
+        folder = tmp_path / f"call{call}"
+        environment = {"FAULTS_AT": str(call), "FAULTS_ERRNO": str(code)}
+        run_child(shim, folder, call % 7, 6, **environment)
+        states, backups = expected((folder / "ACK").read_bytes())
+        assert seen(folder / "data") in states, call
+        for name in backups:
+            assert seen(folder / name) is not None, call
+        shutil.rmtree(folder)
