@@ -125,10 +125,11 @@ def faults_of(
     faults += _figure_faults(text, texts, computed, sources.cited, is_written=is_written)
     # A month is no name, and neither is a unit.
     named = without_units(_without_known_dates(text, texts)[0])
-    strange = strange_names(named, texts)
+    written = (*texts, *map(without_units, texts))
+    strange = strange_names(named, written)
     faults += [Fault(f"the name {name} stands in none of its sources") for name in strange]
     if is_written:
-        lone = [name for name in lone_names(named, texts) if name not in strange]
+        lone = [name for name in lone_names(named, written) if name not in strange]
         faults += [Fault(f"{name} looks like a name and stands in none of its sources", is_sure=False) for name in lone]
         if turned := turned_around(text, sources.excerpts):
             faults.append(Fault(turned, is_sure=False))
