@@ -138,9 +138,9 @@ class OfflineJudge:
         found = table.wholes.max(axis=0) * table.weights
         sentences = table.sentences @ table.weights
         best = table.sentence(int(sentences.argmax()))
-        joined = np.asarray([table.joined(documents) for documents in together]).reshape(-1, 2, len(asked.terms))
-        wholes = np.concatenate([table.wholes, joined[:, 0]])
-        read = np.concatenate([table.sentences, joined[:, 1]])
+        joined = [table.joined(documents) for documents in together]
+        wholes = np.concatenate([table.wholes, *(rows[:1] for rows in joined)])
+        read = np.concatenate([table.sentences, *(rows[1:] for rows in joined)])
         return Values(
             passage=float((wholes @ table.weights).max()) / total,
             sentence=float((read @ table.weights).max()) / total,

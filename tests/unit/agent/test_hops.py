@@ -113,6 +113,12 @@ def test_a_search_cites_the_film_and_its_director_and_says_what_is_asked_of_her(
     assert "Wexmouth" in response.synthesis
 
 
+@pytest.mark.parametrize("question", ["?!", "🛟🛟", "a", "x" * 2_000, "\x1f Ada \x1f Quill", "ที่ไหน", "猫吃鱼 Ada где"])
+def test_questions_without_words_are_not_found_and_no_error(quarry: Engine, question: str) -> None:
+    assert quarry.retrieve("films", question, mode="planned") is not None
+    assert quarry.search("films", objective=question, context="A quiz.").status == "completed"
+
+
 def passage(label: int, text: str = "x", title: str = "") -> Passage:
     return Passage(
         label=label, document_id=f"d{label}", attribute="body", start=0, end=len(text), text=text, header=title
