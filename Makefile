@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c r
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 DATA ?= ../shared/data
 
-.PHONY: demo test coverage check lint types imports format bench bench-quality bench-speed serve lock clean docs help
+.PHONY: demo test faults coverage check lint types imports format bench bench-quality bench-speed serve lock clean docs help
 
 help: ## List the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16

@@ -130,6 +130,24 @@ def test_a_power_cut_at_any_point_loses_nothing_that_was_acknowledged(shim: Path
             shutil.rmtree(left)
 
 
+def test_the_cuts_are_hard_enough_to_break_what_is_not_synced(shim: Path, tmp_path: Path) -> None:
+    """The control: with the syncs of files left out of the record, acknowledged writes are lost."""
+    folder, log, broken = tmp_path / "run", tmp_path / "log", 0
+    run_child(shim, folder, 0, 8, FAULTS_LOG=str(log))
+    disk, draw = Disk(folder.resolve()), random.Random(0)
+    for op in read_record(log):
+        if op.kind != "S":
+            disk.play(op)
+    for number in range(3):
+        left = tmp_path / f"left{number}"
+        disk.after_cut(left, draw)
+        try:
+            broken += seen(left / "data") not in expected(disk.acknowledged)[0]
+        except (engine.StorageError, AssertionError):
+            broken += 1
+    assert broken == 3
+
+
 @pytest.mark.parametrize("code", [5, 28], ids=["EIO", "ENOSPC"])
 def test_whichever_call_fails_a_write_is_whole_or_never_was(shim: Path, tmp_path: Path, code: int) -> None:
     draw = random.Random(code)
