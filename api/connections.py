@@ -126,10 +126,10 @@ class ClientConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        if self._parting_since is not None:
-            self.end()
-        else:
+        if self.is_at_work:
             super().shutdown()
+        else:
+            self.end()
 
     @property
     def is_parting(self) -> bool:

@@ -259,6 +259,15 @@ def test_an_answer_that_nobody_reads_is_given_up(server: ThreadServer, quick: No
         assert not any(c.is_at_work for c in server.connections)
 
 
+def test_half_a_request_does_not_keep_a_server_from_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "PARTING_IDLE_SECONDS", 600)
+    with ThreadServer() as own:
+        connection = connected(own)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nx-half: ")
+        wait_until(lambda: len(own.connections) == 1)
+    connection.close()
+
+
 def test_few_descriptors_are_kept_for_the_data(tmp_path: Path) -> None:
     with ProcessServer(tmp_path, descriptors=160) as server, Api(server.url) as api:
         host, port = server.url.removeprefix("http://").split(":")
