@@ -119,10 +119,12 @@ class OfflineJudge:
         return Table(question.terms, [p.passage for p in read], [p.attributes for p in read], self.likeness)
 
     def margin(self, question: Question, table: Table, together: Sequence[Sequence[str]] = ()) -> float:
-        """Log-odds that the evidence answers; minus infinity where an identifier that it asks for stands nowhere."""
+        """Log-odds that the evidence answers; minus infinity without a word, or an identifier, that it asks for."""
         found = table.wholes.max(axis=0, initial=0.0)
-        if not len(table.of) or any(
-            term.is_whole and held < 1 for term, held in zip(table.asked.terms, found, strict=True)
+        if (
+            not len(table.of)
+            or not table.asked.terms
+            or any(term.is_whole and held < 1 for term, held in zip(table.asked.terms, found, strict=True))
         ):
             return float("-inf")
         return log_odds(self.values(question, table, together))
