@@ -83,14 +83,14 @@ async def root(request: Request[Any, Any, Any]) -> ASGIResponse:
     return ASGIResponse(status_code=307, headers={"Location": "/console", "Vary": "Accept"}, media_type="text/html")
 
 
-def _described(operation_id: str, summary: str) -> dict[str, Any]:
+def _described(operation_id: str, summary: str, media: str = "text/html") -> dict[str, Any]:
     operation = Operation(
         id=operation_id,
         tag=TAG,
         summary=summary,
         description="Needs no key; the page asks for one and uses `/v1` with it.",
         answer={"type": "string"},
-        media="text/html",
+        media=media,
         errors=("not_found",),
     )
     return {OPERATION: operation}
@@ -102,7 +102,7 @@ async def console(request: Request[Any, Any, Any]) -> ASGIResponse:
     return _answer(request, INDEX)
 
 
-@get("/console/{file:path}", opt=_described("console_file", "A file of the console"))
+@get("/console/{file:path}", opt=_described("console_file", "A file of the console", "*/*"))
 async def console_file(request: Request[Any, Any, Any], file: FromPath[str]) -> ASGIResponse:
     """A script, a style or a picture of the page."""
     return _answer(request, str(file).strip("/") or INDEX)
