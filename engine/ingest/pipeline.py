@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any
 
@@ -75,16 +76,24 @@ class Ingest:
         self, namespace: Namespace, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None
     ) -> int:
         """How many documents were removed."""
-        with self.locked(namespace.company_id, namespace.name):
-            removed = self._backend.delete(namespace.id, ids=ids, roots=roots)
-            if removed:
-                self._catalog.record(namespace.id, self._backend.state(namespace.id))
-        return removed
+        with self.locked(namespace.company_id, namespace.name), self._recorded(namespace.id):
+            return self._backend.delete(namespace.id, ids=ids, roots=roots)
 
     def drop(self, namespace: Namespace) -> None:
         """Remove a namespace with everything in it."""
         with self.locked(namespace.company_id, namespace.name):
             self._backend.drop(namespace.id, lambda: self._catalog.drop_namespace(namespace.id))
+
+    @contextmanager
+    def _recorded(self, number: int) -> Generator[None]:
+        """Tell the catalog what the namespace is after the block, a failed one too: the commit may have come before."""
+        try:
+            yield
+            self._catalog.record(number, self._backend.state(number))
+        except BaseException:
+            with suppress(QuarryError):
+                self._catalog.record(number, self._backend.state(number))
+            raise
 
     def locked(self, company_id: int, name: str) -> threading.Lock:
         """The lock that writers of one namespace hold, its maker and remover included."""
@@ -123,8 +132,8 @@ class Ingest:
             if existing is None:
                 written = self._create(company, name, schema, writes, vectors)
             else:
-                written = self._write(existing.id, current, schema, writes, vectors)
-                self._catalog.record(existing.id, self._backend.state(existing.id))
+                with self._recorded(existing.id):
+                    written = self._write(existing.id, current, schema, writes, vectors)
         self._observer.count("documents_written", written)
         return written
 

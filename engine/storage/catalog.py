@@ -252,8 +252,11 @@ class Catalog(Mirror[_Rows]):
             with self._lock:
                 found = self._by_id.pop(namespace_id)
                 self._unwritten.pop(namespace_id, None)
-                del self._by_name[found.company_id, found.name]
-                self._names[found.company_id].remove(found.name)
+                # One that failed while it was being added may stand in some of these only.
+                self._by_name.pop((found.company_id, found.name), None)
+                names = self._names.get(found.company_id, [])
+                if found.name in names:
+                    names.remove(found.name)
 
     def _read(self) -> _Rows:
         with self._file.read() as cursor:

@@ -53,13 +53,13 @@ def outcome(server: FakeMessages, call: StructuredCall = CALL) -> str | ModelErr
 
 
 FAULTS: list[tuple[str, Act, type[ModelError], int]] = [
-    ("400", Refuse(400, "invalid_request_error", SOON), ModelMisconfigured, 1),
+    ("400", Refuse(400, "invalid_request_error", SOON), ModelMisconfigured, 2),
     ("401", Refuse(401, "authentication_error", SOON), ModelMisconfigured, 1),
     ("402", Refuse(402, "billing_error", SOON), ModelMisconfigured, 1),
     ("403", Refuse(403, "permission_error", SOON), ModelMisconfigured, 1),
     ("404", Refuse(404, "not_found_error", SOON), ModelMisconfigured, 1),
     ("413", Refuse(413, "request_too_large", SOON), ModelMisconfigured, 1),
-    ("422", Refuse(422, "invalid_request_error", SOON), ModelMisconfigured, 1),
+    ("422", Refuse(422, "invalid_request_error", SOON), ModelMisconfigured, 2),
     ("408", Refuse(408, "timeout_error", SOON), ModelUnavailable, 3),
     ("409", Refuse(409, "conflict_error", SOON), ModelUnavailable, 3),
     ("429", Refuse(429, "rate_limit_error", SOON), ModelUnavailable, 3),

@@ -107,7 +107,7 @@ def test_a_fault_of_ours_ends_the_search_as_failed(quarry: engine.Engine, monkey
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("engine.agent.offline.synthesize.written", broken)
+    monkeypatch.setattr("engine.agent.offline.write.written", broken)
     response = ask(quarry)
     assert (response.status, response.error and response.error.code) == ("failed", "internal_error")
     with pytest.raises(SessionFailed):
