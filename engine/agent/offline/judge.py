@@ -6,7 +6,7 @@ passages reaches about ln N with the words of any question. Nats mean the same i
 script, which is why one set of weights serves languages that it was not fitted to. For English questions the cosine of
 the nearest passage counts too; word vectors of other languages say nothing of the subject.
 
-The weights are of ``python -m benchmarks.evidence_fit``, which also leaves each collection and each language out.
+The weights were fitted to records as ``python -m benchmarks.evidence_fit`` makes them; the bias was then set by hand.
 """
 
 from __future__ import annotations
