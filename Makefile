@@ -73,7 +73,7 @@ serve: $(READY) ## Serve /v1 on localhost:8000.
 	$(BIN)/quarry serve
 
 lock: ## Resolve requirements.lock anew (needs uv): every version that any extra of ours takes.
-	uv pip compile pyproject.toml --extra graph --extra dev --extra bench --extra files --extra mcp --extra langchain --extra llamaindex --extra openai --extra docs --extra postgres --universal --python-version 3.11 --no-header --quiet -o requirements.lock
+	uv pip compile pyproject.toml --extra graph --extra dev --extra bench --extra files --extra mcp --extra langchain --extra llamaindex --extra openai --extra docs --extra fastembed --extra postgres --universal --python-version 3.11 --no-header --quiet -o requirements.lock
 
 clean: ## Remove what the targets made.
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache .demo-data

@@ -32,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     embedder: str = "wordllama"
     embedder_url: str | None = None
     embedder_key: str | None = None
+    reranker: str | None = None
     agent: Literal["auto", "offline", "claude"] = "auto"
     model: str = ModelSettings().model
     fast_model: str = ModelSettings().fast_model
@@ -64,6 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             session_hours=self.session_hours,
             embedder_url=self.embedder_url,
             embedder_key=self.embedder_key,
+            reranker=self.reranker,
             storage=StorageSettings(memory_limit=self.memory_limit),
             budget=BudgetSettings(soft_seconds=self.soft_seconds, hard_seconds=self.hard_seconds),
             llm=ModelSettings(
@@ -217,6 +219,12 @@ SETTINGS: tuple[Setting, ...] = (
         "Where `openai:NAME` is served, up to and with `/v1`; OpenAI's address by default.",
     ),
     Setting("QUARRY_EMBEDDER_KEY", "embedder_key", _text, "Key of that server.", secret=True),
+    Setting(
+        "QUARRY_RERANKER",
+        "reranker",
+        _text,
+        "`fastembed:NAME`: a cross-encoder that orders the first passages of each query again; none by default.",
+    ),
     Setting(
         "QUARRY_AGENT",
         "agent",

@@ -26,6 +26,8 @@ from engine.model.events import Event, StatusEvent
 from engine.model.namespace import DEFAULT_COMPANY, NamespaceState, NamespaceStats, StorageTotals
 from engine.model.observer import Observer
 from engine.model.search import SearchResponse
+from engine.ranking.cross_encoder import load_reranker
+from engine.ranking.rerank import Reranker
 from engine.retrieval.retriever import Retriever
 from engine.settings import EngineSettings
 from engine.storage.catalog import Catalog, Company
@@ -49,6 +51,7 @@ class Core:
         lock: DirectoryLock,
         file: CatalogFile,
         embedder: Embedder,
+        reranker: Reranker | None,
         settings: EngineSettings,
         observer: Observer,
     ) -> None:
@@ -65,7 +68,7 @@ class Core:
         self.backend.recover(self.catalog.namespace_ids())
         self._reconcile()
         self.ingest = Ingest(self.catalog, self.backend, embedder, settings, observer)
-        self.retriever = Retriever(self.backend, embedder, observer)
+        self.retriever = Retriever(self.backend, embedder, observer, reader=reranker)
         self._model = _model(settings, observer)
         self._workers = Workers(THREADS if isinstance(embedder, WordLlamaMean) else WAITING_THREADS)
         offline = OfflineAgent(embedder, self._workers.run)
@@ -220,12 +223,13 @@ class Core:
 def assemble(directory: Path, embedder: str | Embedder, settings: EngineSettings, observer: Observer) -> Core:
     """Open a data directory, making it when it does not exist; see `engine.open` for the errors."""
     chosen = load_embedder(embedder, url=settings.embedder_url, key=settings.embedder_key)
+    reranker = load_reranker(settings.reranker)
     lock = DirectoryLock.acquire(directory)
     try:
         ensure_format(directory)
         file = CatalogFile.open(directory)
         try:
-            return Core(directory, lock, file, chosen, settings, observer)
+            return Core(directory, lock, file, chosen, reranker, settings, observer)
         except BaseException:
             file.close()
             raise

@@ -101,6 +101,7 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
         session_hours: how long a search session lives after its last use.
         embedder_url: where an embedder ``openai:NAME`` is served, up to and with ``/v1``; None for OpenAI's address.
         embedder_key: what that server asks for; None for nothing.
+        reranker: ``fastembed:NAME``, a cross-encoder that orders the first passages of a hybrid query; None for none.
         stream_sentences: a stream tells each sentence of an answer as progress once it has passed its checks.
     """
 
@@ -108,6 +109,7 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     session_hours: float = 24.0
     embedder_url: str | None = None
     embedder_key: str | None = None
+    reranker: str | None = None
     stream_sentences: bool = True
     passages: PassageSettings = PassageSettings()
     vectors: VectorSettings = VectorSettings()

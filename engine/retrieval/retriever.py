@@ -13,7 +13,7 @@ from engine.model.document import Passage
 from engine.model.hits import Candidates, Vectors
 from engine.model.observer import Observer, timed
 from engine.ranking.fusion import fuse
-from engine.ranking.rerank import RERANKED, TermReranker, scores_of
+from engine.ranking.rerank import RERANKED, Reranker, TermReranker, scores_of
 from engine.retrieval.query import Ranked, RetrievalQuery
 from engine.retrieval.query_vector import weighs_words, weighted_by_rarity
 from engine.storage.catalog import StoredNamespace, check_embedder
@@ -23,12 +23,19 @@ LEG_K = 100
 
 
 class Retriever:
-    """Ranks passages. Thread-safe; holds no state of a search."""
+    """Ranks passages. Thread-safe; holds no state of a search.
 
-    def __init__(self, backend: Backend, embedder: Embedder, observer: Observer) -> None:
+    Args:
+        reader: orders the first passages of a hybrid query again after the terms have; None for no second reading.
+    """
+
+    def __init__(
+        self, backend: Backend, embedder: Embedder, observer: Observer, *, reader: Reranker | None = None
+    ) -> None:
         self._backend = backend
         self._embedder = embedder
         self._observer = observer
+        self._reader = reader
 
     def check(self, namespace: StoredNamespace) -> None:
         """Raises `ReindexRequired` when the namespace was embedded by another embedder."""
@@ -92,11 +99,14 @@ class Retriever:
         self._observer.observe("rank", rank_s + perf_counter() - begin)
         return ranked, lost
 
-    @staticmethod
     def _reranked(
-        text: str, fused: Candidates, passages: list[Passage], legs: Legs
+        self, text: str, fused: Candidates, passages: list[Passage], legs: Legs
     ) -> tuple[Candidates, list[Passage]]:
         reranker = TermReranker(legs.terms, term_table(), legs.vector)
         ranked = reranker.rerank(text, fused, passages[:RERANKED])
         of = {passage.label: passage for passage in passages}
+        if self._reader is not None:
+            first = [of[label] for label in ranked.labels[:RERANKED].tolist()]
+            with timed(self._observer, "rerank"):
+                ranked = self._reader.rerank(text, ranked, first)
         return ranked, [of[label] for label in ranked.labels.tolist()]

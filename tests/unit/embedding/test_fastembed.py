@@ -1,61 +1,57 @@
-"""The adapter against a stand-in for the library, whose bounds do not fit beside those of the test tools.
-
-Where the extra is installed, the stand-in still takes its place: no test downloads a model.
-"""
+"""The adapter over the real library, with a model of a few kilobytes in its cache."""
 
 from __future__ import annotations
 
 import sys
-import types
-from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import engine
 from engine.embedding.fastembed import FastEmbedEmbedder
 from engine.embedding.registry import load_embedder
 from engine.errors import ModelMisconfigured
+from tests import onnx_models
+
+SAILS, OPENS = "The ferry sails at nine every day.", "The harbour opens at nine."
 
 
-class TextEmbedding:
-    """Embeds a text as its length and what it was taken for."""
-
-    embedding_size = 2
-
-    def __init__(self, name: str) -> None:
-        if name == "missing":
-            raise ValueError("Model missing is not supported")
-
-    def passage_embed(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
-        return (np.array([len(text), 1.0]) for text in texts)
-
-    def query_embed(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
-        return (np.array([len(text), 2.0]) for text in texts)
+@pytest.fixture(autouse=True)
+def _models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    onnx_models.install(tmp_path / "cache", monkeypatch)
 
 
-@pytest.fixture
-def _library(monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in = types.ModuleType("fastembed")
-    stand_in.TextEmbedding = TextEmbedding  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "fastembed", stand_in)
+def test_texts_become_unit_rows_by_what_they_mean() -> None:
+    embedder = load_embedder(f"fastembed:{onnx_models.EMBEDDER}")
+    rows = embedder.embed_passages([SAILS, OPENS])
+    (asked,) = embedder.embed_queries(["ferry sails"])
+    assert (rows.shape, rows.dtype) == ((2, embedder.dimension), np.float32)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+    assert rows[0] @ asked > rows[1] @ asked
 
 
-@pytest.mark.usefixtures("_library")
-def test_passages_and_queries_are_embedded_each_in_its_way() -> None:
-    embedder = FastEmbedEmbedder("small")
-    assert (embedder.name, embedder.dimension) == ("fastembed:small", 2)
-    assert embedder.embed_passages(["abc"]).tolist() == [[3.0, 1.0]]
-    assert embedder.embed_queries(["abc", "d"]).tolist() == [[3.0, 2.0], [1.0, 2.0]]
-    assert np.allclose(np.linalg.norm(load_embedder("fastembed:small").embed_passages(["abc"]), axis=1), 1)
+def test_a_library_of_documents_is_searched_with_it(tmp_path: Path) -> None:
+    documents = [{"id": "a", "text": SAILS}, {"id": "b", "text": OPENS}]
+    with engine.open(tmp_path / "data", embedder=f"fastembed:{onnx_models.EMBEDDER}") as quarry:
+        quarry.upsert("port", documents)
+        assert quarry.retrieve("port", "harbour gates", mode="vector")[0].document_id == "b"
 
 
-@pytest.mark.usefixtures("_library")
-def test_a_model_that_cannot_be_loaded_is_named() -> None:
+def test_a_model_that_is_not_in_the_list_is_named() -> None:
     with pytest.raises(ModelMisconfigured, match="'missing'"):
         load_embedder("fastembed:missing")
+
+
+def test_a_model_that_cannot_be_fetched_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path / "empty"))
+    # The library waits 39 seconds over its tries.
+    monkeypatch.setattr("fastembed.common.model_management.time.sleep", lambda _: None)
+    with pytest.raises(ModelMisconfigured, match=onnx_models.EMBEDDER):
+        load_embedder(f"fastembed:{onnx_models.EMBEDDER}")
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)
     with pytest.raises(ModelMisconfigured, match=r"quarry-search\[fastembed\]"):
-        load_embedder("fastembed:small")
+        FastEmbedEmbedder("small").embed_queries(["abc"])
