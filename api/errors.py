@@ -70,6 +70,7 @@ PUBLIC: Mapping[type[engine.QuarryError], ErrorCode] = {
     engine.SessionFailed: "session_failed",
     # Both pass by themselves or by an operator's hand; a client does well to come back.
     engine.EngineClosed: "overloaded",
+    engine.ConcurrentChange: "overloaded",
     engine.StorageError: "storage_error",
     engine.StorageFull: "overloaded",
     engine.ModelError: "model_unavailable",

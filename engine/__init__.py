@@ -3,11 +3,11 @@
 ``with engine.open("data") as quarry:`` is where to begin; see `Engine`.
 """
 
-from engine.backups import BackupReport
 from engine.embedding.protocol import Embedder
 from engine.errors import (
     ApiKeyNotFound,
     AttributeNotFilterable,
+    ConcurrentChange,
     CorruptData,
     DataDirectoryLocked,
     DataDirectoryNotFound,
@@ -63,8 +63,9 @@ from engine.settings import (
     StorageSettings,
     VectorSettings,
 )
-from engine.storage.keys import KeyStore
 from engine.storage.parquet import parquet_rows
+from engine.store.keys import KeyStore
+from engine.store.protocol import BackupReport
 
 __all__ = [
     "DEFAULT_COMPANY",
@@ -77,6 +78,7 @@ __all__ = [
     "BackupReport",
     "BudgetSettings",
     "Clarification",
+    "ConcurrentChange",
     "CorruptData",
     "DataDirectoryLocked",
     "DataDirectoryNotFound",

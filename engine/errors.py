@@ -25,7 +25,8 @@ QuarryError                       ``code``, ``message``, ``path``, ``details``
 │   ├── EngineClosed              engine_closed
 │   ├── DataDirectoryLocked       data_directory_locked
 │   ├── DataDirectoryNotFound     data_directory_not_found
-│   └── ReindexRequired           reindex_required
+│   ├── ReindexRequired           reindex_required
+│   └── ConcurrentChange          concurrent_change
 ├── StorageError                  disk or database; the operator acts (storage_error)
 │   ├── CorruptData               corrupt_data
 │   ├── StorageFull               storage_full
@@ -239,6 +240,15 @@ class ReindexRequired(StateError):
     """The namespace was embedded by another embedder; run `reindex`."""
 
     code = "reindex_required"
+
+
+class ConcurrentChange(StateError):
+    """Another process changed the namespace between reading and writing; nothing was written. It can be repeated."""
+
+    code = "concurrent_change"
+
+    def __init__(self) -> None:
+        super().__init__("The namespace is being changed by others; nothing was written. Try again.")
 
 
 class StorageError(QuarryError):

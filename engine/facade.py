@@ -9,12 +9,8 @@ from typing import Any
 
 from engine.agent.searches import Searches
 from engine.assembly import Core, assemble
-from engine.backups import BackupReport, restore_backup
 from engine.embedding.protocol import Embedder
-from engine.errors import (
-    DataDirectoryNotFound,
-    InvalidRequest,
-)
+from engine.errors import InvalidRequest
 from engine.model.document import DocumentBody
 from engine.model.events import Event
 from engine.model.ids import check_namespace_name
@@ -22,10 +18,10 @@ from engine.model.namespace import DEFAULT_COMPANY
 from engine.model.observer import Observer, SilentObserver
 from engine.model.search import SearchRequest, SearchResponse
 from engine.reading import Reader
-from engine.repair import repair_directory
 from engine.settings import EngineSettings, with_overrides
-from engine.storage.format import read_format
-from engine.storage.keys import KeyStore
+from engine.store.keys import KeyStore
+from engine.store.opening import repair_store, restore_store
+from engine.store.protocol import BackupReport
 
 MAX_DELETED = 10_000
 
@@ -60,7 +56,7 @@ class Engine(Reader):
     def open_namespaces(self) -> int:
         """How many namespaces hold memory and files now, of all companies; see `StorageSettings.open_namespaces`."""
         self._check_open()
-        return self._core.backend.open_namespaces
+        return self._core.store.open_namespaces
 
     @property
     def language_models(self) -> tuple[str, ...]:
@@ -71,7 +67,7 @@ class Engine(Reader):
     @property
     def notices(self) -> list[str]:
         """What this installation goes without, one readable line each; empty when nothing is missing."""
-        return self._core.backend.notices
+        return self._core.store.notices
 
     def for_company(self, name: str) -> Engine:
         """The same data as `name` sees it; the company is made when it does not exist."""
@@ -204,7 +200,7 @@ class Engine(Reader):
     def has_keys(self) -> bool:
         """Whether any company has an API key that was not revoked."""
         self._check_open()
-        return self._core.keyring.is_used
+        return self._core.store.keyring.is_used
 
     def reindex(self, namespace: str, progress: Callable[[int], None] | None = None) -> int:
         """Cut and embed every document anew with the present settings and embedder; how many documents there are.
@@ -228,7 +224,7 @@ class Engine(Reader):
     def ping(self) -> None:
         """Ask the disk, not the memory. Raises `StorageError` when storage does not answer."""
         self._check_open()
-        self._core.ping()
+        self._core.store.ping()
 
     def check(self) -> list[str]:
         """What is wrong with the company's data, one readable line a fault; empty when all is well.
@@ -257,7 +253,7 @@ class Engine(Reader):
             InvalidRequest: `path` exists.
         """
         self._check_open()
-        return self._core.backup(Path(path))
+        return self._core.store.backup(Path(path))
 
     def close(self) -> None:
         """Save indexes and release the data directory; a second call does nothing."""
@@ -293,9 +289,7 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
         TypeError: an override is not a field of `EngineSettings`.
     """
     chosen = with_overrides(settings or EngineSettings(), overrides)
-    if not create and read_format(Path(path)) is None:
-        raise DataDirectoryNotFound
-    return Engine(assemble(Path(path), embedder, chosen, observer or SilentObserver()), company)
+    return Engine(assemble(path, embedder, chosen, observer or SilentObserver(), create=create), company)
 
 
 def repair(path: str | Path, *, settings: EngineSettings | None = None) -> list[str]:
@@ -307,7 +301,7 @@ def repair(path: str | Path, *, settings: EngineSettings | None = None) -> list[
         DataDirectoryLocked: an engine has it open.
         CorruptData: the catalog cannot be read at all: restore a backup.
     """
-    return repair_directory(Path(path), settings or EngineSettings())
+    return repair_store(path, settings or EngineSettings())
 
 
 def restore(backup: str | Path, path: str | Path, *, settings: EngineSettings | None = None) -> BackupReport:
@@ -318,4 +312,4 @@ def restore(backup: str | Path, path: str | Path, *, settings: EngineSettings | 
         CorruptData: the backup is damaged; nothing is left at `path`.
         UnsupportedFormat: a newer version wrote it.
     """
-    return restore_backup(Path(backup), Path(path), settings or EngineSettings())
+    return restore_store(Path(backup), path, settings or EngineSettings())

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 from engine.assembly import Core
 from engine.errors import AttributeNotFilterable, DocumentNotFound, EngineClosed, InvalidRequest, UnknownAttribute
 from engine.filters.check import parse_filter
+from engine.interruption import Interruption
 from engine.model.document import JsonValue
 from engine.model.hits import Hit
 from engine.model.ids import check_namespace_name
-from engine.model.namespace import Namespace, NamespaceStats, StorageTotals
+from engine.model.namespace import Company, Namespace, NamespaceStats, StorageTotals, StoredNamespace
 from engine.model.search import Mode, check_text
 from engine.model.values import shown_value
-from engine.storage.catalog import Company, StoredNamespace
-from engine.storage.interruption import Interruption
 
 MAX_VALUES = 10_000
 MAX_PAGE = 1_000
@@ -97,12 +96,12 @@ class Reader:
     def stats(self) -> list[NamespaceStats]:
         """How large each namespace of the company is, by name; one that cannot be opened is named too."""
         self._check_open()
-        return self._core.stats(self._company.id)
+        return self._core.store.stats(self._company.id)
 
     def totals(self) -> StorageTotals:
         """What all companies of the data directory store, from memory."""
         self._check_open()
-        return self._core.totals()
+        return self._core.store.totals()
 
     def values(
         self, namespace: str, attribute: str, *, limit: int = 100, containing: str = ""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.model.namespace import NamespaceState
+from engine.model.namespace import Company, NamespaceState, StoredNamespace
 from engine.model.schema import Schema
-from engine.storage.catalog import Catalog, Company, StoredNamespace
+from engine.storage.catalog import Catalog
 
 
 def state(seq: int, schema: Schema | None, *, embedder: str = "e", dimension: int = 1) -> NamespaceState:

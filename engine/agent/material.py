@@ -22,10 +22,10 @@ from engine.agent.status import describe_filter
 from engine.agent.steps import Corpus, Evidence, Plan, PlannedQuery, ReadingPassage
 from engine.agent.workers import InThread
 from engine.errors import FilterError
+from engine.interruption import Interruption
 from engine.model.document import JsonValue
 from engine.model.explain import ExplainedQuery
 from engine.retrieval.query import Ranked
-from engine.storage.interruption import Interruption
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -25,9 +25,11 @@ from engine.agent.workers import Workers
 from engine.backend.protocol import Backend
 from engine.errors import QuarryError, SearchTimeout
 from engine.filters.check import CheckedFilter, conjoin, parse_filter
+from engine.interruption import Interruption
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.explain import Explanation
 from engine.model.ids import new_session_id
+from engine.model.namespace import StoredNamespace
 from engine.model.observer import Observer, timed
 from engine.model.search import (
     MAX_CLARIFICATIONS,
@@ -42,9 +44,7 @@ from engine.model.search import (
 from engine.retrieval.query import Ranked, RetrievalQuery
 from engine.retrieval.retriever import Retriever
 from engine.settings import BudgetSettings
-from engine.storage.catalog import StoredNamespace
-from engine.storage.interruption import Interruption
-from engine.storage.sessions import SessionStore
+from engine.store.protocol import Sessions
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class Searches:
         self,
         retriever: Retriever,
         backend: Backend,
-        sessions: SessionStore,
+        sessions: Sessions,
         make_steps: StepsFactory,
         plan_offline: Callable[[Question, Corpus], Plan],
         budget: BudgetSettings,

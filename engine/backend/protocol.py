@@ -21,12 +21,20 @@ from engine.ranking.terms import QueryTerms
 
 
 class Capabilities(msgspec.Struct, frozen=True):
-    """What an implementation promises; a contract test is skipped only where one is False."""
+    """What an implementation promises; a contract test is skipped only where one is False.
+
+    Attributes:
+        many_writers: any number of processes may have it open, and each sees what the others have written.
+        local_control: companies, namespaces and keys are looked up without I/O, so that an event loop may do it.
+        backups: `Store.backup` writes one.
+    """
 
     atomic_batches: bool = True
     read_your_writes: bool = True
     many_writers: bool = False
     global_bm25: bool = True
+    local_control: bool = True
+    backups: bool = True
 
 
 class NamespaceSpec(msgspec.Struct, frozen=True):
@@ -136,6 +144,10 @@ class Backend(Protocol):
         """Make the namespace, empty and pending: it goes with the process unless `confirm` is called."""
         ...
 
+    def exists(self, namespace: int) -> bool:
+        """Whether anything of that number is there, whatever the catalog says."""
+        ...
+
     def confirm(self, namespace: int) -> None:
         """The namespace is known to the catalog now, and stays."""
         ...
@@ -145,7 +157,13 @@ class Backend(Protocol):
         ...
 
     def upsert(
-        self, namespace: int, documents: list[DocumentWrite], vectors: Vectors, schema: Schema | None = None
+        self,
+        namespace: int,
+        documents: list[DocumentWrite],
+        vectors: Vectors,
+        schema: Schema | None = None,
+        *,
+        base: Schema | None = None,
     ) -> int:
         """Replace or insert all of `documents` (distinct ids) in one transaction; findable when it returns. How many.
 
@@ -153,11 +171,39 @@ class Backend(Protocol):
             documents: may be emptied on the way.
             vectors: shape ``(sum of passages, dimension)``, unit rows.
             schema: stored in the same transaction, which also brings the typed columns up to it; None changes none.
+            base: what `schema` was merged from; None does not ask.
+
+        Raises:
+            ConcurrentChange: the namespace has another schema than `base`; nothing was written.
+        """
+        ...
+
+    def replace_all(
+        self,
+        spec: NamespaceSpec,
+        batches: Iterator[tuple[list[DocumentWrite], Vectors]],
+        *,
+        base: Schema | None = None,
+    ) -> int:
+        """Put the documents of `batches` in place of everything the namespace holds, all at once; how many writes.
+
+        `batches` may read the namespace while it runs; searches see the old state until the new one is whole.
+
+        Raises:
+            ConcurrentChange: as `upsert`.
         """
         ...
 
     def state(self, namespace: int) -> NamespaceState:
         """What the namespace's own database says of it."""
+        ...
+
+    def searched(self, namespace: int) -> tuple[str, ...] | None:
+        """The attributes that the stored passages were derived from, sorted; None before the first write."""
+        ...
+
+    def generation(self, namespace: int) -> int:
+        """Journal sequence of the last committed write; opens the namespace."""
         ...
 
     def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
@@ -166,6 +212,10 @@ class Backend(Protocol):
 
     def get(self, namespace: int, ids: Sequence[str], *, where: CheckedFilter | None = None) -> list[StoredDocument]:
         """Those that exist and satisfy `where`, in the order asked."""
+        ...
+
+    def random(self, namespace: int) -> StoredDocument | None:
+        """One document, uniformly at random; None when there is none."""
         ...
 
     def legs(self, namespace: int, query: LegsQuery) -> Legs: ...
@@ -182,8 +232,11 @@ class Backend(Protocol):
         """The live passages among `labels`, in the order asked."""
         ...
 
-    def hold_writes(self, namespace: int) -> AbstractContextManager[None]:
-        """Within the block the namespace does not change, and what was committed before it is found."""
+    def reading(self, namespace: int) -> AbstractContextManager[None]:
+        """Within the block this thread reads one state of the namespace, in which all that was committed is found.
+
+        A database gives a snapshot of its own; the embedded store holds writers back, so keep it short.
+        """
         ...
 
     def count(self, namespace: int, where: CheckedFilter | None = None) -> int:

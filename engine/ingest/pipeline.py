@@ -9,23 +9,24 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any
 
-from engine.backend.embedded.backend import EmbeddedBackend
-from engine.backend.protocol import DocumentWrite, NamespaceSpec
+from engine.backend.protocol import Backend, DocumentWrite, NamespaceSpec
 from engine.embedding.protocol import Embedder
-from engine.errors import InvalidRequest, QuarryError
+from engine.errors import ConcurrentChange, InvalidRequest, QuarryError
 from engine.ingest.derive import derive
 from engine.model.checking import plan_upload
 from engine.model.document import DocumentBody
 from engine.model.hits import Vectors
-from engine.model.namespace import Namespace
+from engine.model.namespace import Company, Namespace, check_embedder
 from engine.model.observer import Observer, timed
 from engine.model.schema import Schema, decode_schema
 from engine.settings import EngineSettings
-from engine.storage.catalog import Catalog, Company, check_embedder
+from engine.store.protocol import Catalog
 
 _log = logging.getLogger(__name__)
 
 _NONE: list[DocumentBody] = []
+ATTEMPTS = 8
+"""Of a batch whose namespace another process changes between reading its schema and writing; each begins anew."""
 
 
 class Ingest:
@@ -34,7 +35,7 @@ class Ingest:
     def __init__(
         self,
         catalog: Catalog,
-        backend: EmbeddedBackend,
+        backend: Backend,
         embedder: Embedder,
         settings: EngineSettings,
         observer: Observer,
@@ -60,7 +61,7 @@ class Ingest:
             offset = 0
             for batch in _chain(first, batches):
                 size = len(batch)
-                written += self._upsert_batch(company, name, batch, raw_schema, offset)
+                written += self._upsert_whole(company, name, batch, raw_schema, offset)
                 offset += size
             return written
 
@@ -68,7 +69,7 @@ class Ingest:
         """Derive every passage and vector anew with the present embedder; how many documents there are."""
         with self.locked(namespace.company_id, namespace.name):
             state = self._backend.state(namespace.id)
-            self._rederive(namespace.id, state.schema or namespace.schema, progress=progress)
+            self._rederive(namespace.id, state.schema or namespace.schema, base=state.schema, progress=progress)
             self._catalog.record(namespace.id, self._backend.state(namespace.id))
             return state.documents
 
@@ -107,6 +108,22 @@ class Ingest:
 
     def _spec(self, namespace_id: int, schema: Schema) -> NamespaceSpec:
         return NamespaceSpec(namespace_id, schema, self._embedder.name, self._embedder.dimension)
+
+    def _upsert_whole(
+        self,
+        company: Company,
+        name: str,
+        batch: list[DocumentBody],
+        raw_schema: Mapping[str, Any] | None,
+        offset: int,
+    ) -> int:
+        """As `_upsert_batch`, again from the schema on when another process was quicker."""
+        if not self._backend.capabilities.many_writers:
+            return self._upsert_batch(company, name, batch, raw_schema, offset)
+        for _ in range(ATTEMPTS - 1):
+            with suppress(ConcurrentChange):
+                return self._upsert_batch(company, name, batch.copy(), raw_schema, offset)
+        return self._upsert_batch(company, name, batch, raw_schema, offset)
 
     def _upsert_batch(
         self,
@@ -169,10 +186,10 @@ class Ingest:
         self, namespace_id: int, current: Schema, schema: Schema, writes: list[DocumentWrite], vectors: Vectors
     ) -> int:
         if not self._derivation_differs(namespace_id, current, schema):
-            return self._backend.upsert(namespace_id, writes, vectors, schema)
+            return self._backend.upsert(namespace_id, writes, vectors, schema, base=current)
         # Documents already stored are cut anew; they and the new ones take the place of the old state together.
         written = len(writes)
-        self._rederive(namespace_id, schema, (writes, vectors))
+        self._rederive(namespace_id, schema, (writes, vectors), base=current)
         return written
 
     def _derivation_differs(self, namespace_id: int, current: Schema, schema: Schema) -> bool:
@@ -188,6 +205,7 @@ class Ingest:
         namespace_id: int,
         schema: Schema,
         *uploaded: tuple[list[DocumentWrite], Vectors],
+        base: Schema | None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
         searched = schema.searchable()
@@ -201,7 +219,7 @@ class Ingest:
                     progress(count)
             yield from uploaded
 
-        self._backend.replace_all(self._spec(namespace_id, schema), derived())
+        self._backend.replace_all(self._spec(namespace_id, schema), derived(), base=base)
 
 
 def _chain(first: list[DocumentBody], rest: Iterator[list[DocumentBody]]) -> Iterator[list[DocumentBody]]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
+from engine.errors import InvalidRequest, ReindexRequired
 from engine.model.schema import Schema
 
 Scope = Literal["read", "search", "write", "admin"]
 DEFAULT_COMPANY = "default"
+MAX_COMPANY_NAME = 128
+
+
+class Company(NamedTuple):
+    """An account: owns namespaces, keys and sessions."""
+
+    id: int
+    name: str
 
 
 class Namespace(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +37,21 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
     updated_at: datetime
     schema: Schema
+
+
+class StoredNamespace(Namespace, frozen=True, kw_only=True):
+    """A namespace, what its vectors were made by, and what it holds.
+
+    Attributes:
+        seq: journal sequence that schema and counts are of; -1 before its database was asked.
+    """
+
+    embedder: str
+    dimension: int
+    seq: int = -1
+    documents: int = 0
+    passages: int = 0
+    storage_bytes: int = 0
 
 
 class NamespaceState(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,3 +127,17 @@ class ApiKey(msgspec.Struct, frozen=True, kw_only=True):
     def allows(self, scope: Scope) -> bool:
         """Whether the key may do what needs `scope`; ``admin`` may do all."""
         return "admin" in self.scopes or scope in self.scopes
+
+
+def check_company_name(name: str) -> None:
+    """Raises `InvalidRequest` when no company may be called that."""
+    if not name.strip() or len(name) > MAX_COMPANY_NAME or not name.isprintable():
+        raise InvalidRequest(f"A company name has 1 to {MAX_COMPANY_NAME} printable characters.", path="company")
+
+
+def check_embedder(namespace: StoredNamespace, embedder: str, dimension: int) -> None:
+    """Raises `ReindexRequired` when the stored vectors were made by another embedder: vectors are never mixed."""
+    if (namespace.embedder, namespace.dimension) != (embedder, dimension):
+        raise ReindexRequired(
+            f"Namespace {namespace.name!r} holds vectors of {namespace.embedder!r}, not of {embedder!r}; reindex it."
+        )

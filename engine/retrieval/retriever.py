@@ -11,12 +11,12 @@ from engine.embedding.protocol import Embedder
 from engine.lexical.term_ids import term_table
 from engine.model.document import Passage
 from engine.model.hits import Candidates, Vectors
+from engine.model.namespace import StoredNamespace, check_embedder
 from engine.model.observer import Observer, timed
 from engine.ranking.fusion import fuse
 from engine.ranking.rerank import RERANKED, Reranker, TermReranker, scores_of
 from engine.retrieval.query import Ranked, RetrievalQuery
 from engine.retrieval.query_vector import weighs_words, weighted_by_rarity
-from engine.storage.catalog import StoredNamespace, check_embedder
 
 LEG_K = 100
 """Candidates a leg of a hybrid query; both must reach below the passages that are reranked. One leg alone is final."""
@@ -56,7 +56,7 @@ class Retriever:
         ranked, lost = self._once(namespace, query, legs_query)
         if lost:
             # A candidate without a row was replaced between the two reads; what replaced it deserves its rank.
-            with self._backend.hold_writes(namespace):
+            with self._backend.reading(namespace):
                 ranked, _ = self._once(namespace, query, legs_query)
         return ranked
 

@@ -9,47 +9,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from engine.errors import InvalidRequest, NamespaceNotFound, NotFound, ReindexRequired, StorageError
-from engine.model.namespace import DEFAULT_COMPANY, Namespace, NamespaceState
+from engine.errors import NamespaceNotFound, NotFound, StorageError
+from engine.model.clock import Clock, from_ms, to_ms, utc_now
+from engine.model.namespace import DEFAULT_COMPANY, Company, NamespaceState, StoredNamespace, check_company_name
 from engine.model.schema import Schema
 from engine.storage.catalog_file import CatalogFile
-from engine.storage.clock import Clock, from_ms, to_ms, utc_now
 from engine.storage.connection import Cursor
 from engine.storage.mirror import Mirror
 
-MAX_COMPANY_NAME = 128
 FLUSHED_AT_ONCE = 100
 """Rows a transaction: other writers of the catalog wait for no more than these."""
-
-
-class Company(NamedTuple):
-    """An account: owns namespaces, keys and sessions."""
-
-    id: int
-    name: str
-
-
-class StoredNamespace(Namespace, frozen=True, kw_only=True):
-    """A namespace, what its vectors were made by, and what it holds.
-
-    Attributes:
-        seq: journal sequence that schema and counts are of; -1 before its database was asked.
-    """
-
-    embedder: str
-    dimension: int
-    seq: int = -1
-    documents: int = 0
-    passages: int = 0
-    storage_bytes: int = 0
-
-
-def check_embedder(namespace: StoredNamespace, embedder: str, dimension: int) -> None:
-    """Raises `ReindexRequired` when the stored vectors were made by another embedder: vectors are never mixed."""
-    if (namespace.embedder, namespace.dimension) != (embedder, dimension):
-        raise ReindexRequired(
-            f"Namespace {namespace.name!r} holds vectors of {namespace.embedder!r}, not of {embedder!r}; reindex it."
-        )
 
 
 class _Rows(NamedTuple):
@@ -87,8 +56,7 @@ class Catalog(Mirror[_Rows]):
             return found
         if not create:
             raise NotFound(f"No company named {name!r}.")
-        if not name.strip() or len(name) > MAX_COMPANY_NAME or not name.isprintable():
-            raise InvalidRequest(f"A company name has 1 to {MAX_COMPANY_NAME} printable characters.", path="company")
+        check_company_name(name)
         with self._changing():
             if name in self._companies:
                 return self._companies[name]

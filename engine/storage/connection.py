@@ -17,10 +17,10 @@ from typing import IO, TypeAlias, cast
 import duckdb
 
 from engine.errors import EngineClosed, StorageError
+from engine.interruption import Interruption, watched
 from engine.storage import allocator
 from engine.storage.cursor import Cursor, insert_rows
 from engine.storage.files import translated_os_errors
-from engine.storage.interruption import Interruption, watched
 from engine.storage.lock import hold_file
 from engine.storage.translation import translated_errors
 

@@ -1,33 +1,20 @@
-"""API keys. The raw key is shown once; only its SHA-256 is kept.
-
-A key holds 256 random bits, so a fast hash is enough: there is nothing to guess from a digest.
-"""
+"""The API keys of one data directory, held in memory."""
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import secrets
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple
 
 import msgspec
 
-from engine.errors import ApiKeyNotFound, InvalidRequest
-from engine.model.namespace import ApiKey, Scope
-from engine.storage.catalog import Company
+from engine.errors import ApiKeyNotFound
+from engine.model.clock import Clock, from_ms, to_ms, utc_now
+from engine.model.keys import digest_of, make_key, root_key
+from engine.model.namespace import ApiKey, Company
 from engine.storage.catalog_file import CatalogFile
-from engine.storage.clock import Clock, from_ms, to_ms, utc_now
 from engine.storage.mirror import Mirror
-
-DEFAULT_SCOPES: tuple[Scope, ...] = ("read", "search", "write")
-ALL_SCOPES: tuple[Scope, ...] = get_args(Scope)
-PREFIX = "qk_"
-
-_SHOWN_PREFIX = len(PREFIX) + 4
-_SHOWN_SUFFIX = 4
-_MAX_NAME = 128
 
 
 class _Held(NamedTuple):
@@ -72,7 +59,7 @@ class Keyring(Mirror[dict[str, _Held]]):
 
         Costs about 5 µs and no I/O. Moves `last_used_at` in memory; `flush` writes it down.
         """
-        digest = _digest(raw)
+        digest = digest_of(raw)
         now = self._clock()
         with self._lock:
             # The table is found by digest, of which a caller cannot choose even a prefix; the digest is compared in
@@ -93,20 +80,9 @@ class Keyring(Mirror[dict[str, _Held]]):
         Raises:
             InvalidRequest: it is shorter than 8 characters, or holds white space or other than ASCII.
         """
-        if len(raw) < 8 or not raw.isascii() or not raw.isprintable() or " " in raw:
-            raise InvalidRequest("A root key has at least 8 ASCII characters without spaces.", path="api_key")
-        key = ApiKey(
-            id="key_root",
-            name=name,
-            company_id=company.id,
-            company_name=company.name,
-            prefix="",
-            suffix="",
-            scopes=("admin",),
-            created_at=from_ms(to_ms(self._clock())),
-        )
+        key = root_key(raw, company, name, self._clock())
         with self._lock:
-            self._roots[_digest(raw)] = _Held(_digest(raw), key)
+            self._roots[digest_of(raw)] = _Held(digest_of(raw), key)
         return key
 
     def create(
@@ -118,40 +94,15 @@ class Keyring(Mirror[dict[str, _Held]]):
         created_by: str | None = None,
     ) -> tuple[ApiKey, str]:
         """See `KeyStore.create`."""
-        now = from_ms(to_ms(self._clock()))
-        key_scopes = _check_scopes(DEFAULT_SCOPES if scopes is None else scopes)
-        if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
-            raise InvalidRequest(f"A key's name has 1 to {_MAX_NAME} printable characters.", path="name")
-        if expires_at is not None:
-            if expires_at.tzinfo is None:
-                raise InvalidRequest("`expires_at` needs an offset from UTC.", path="expires_at")
-            try:
-                expires_at = from_ms(to_ms(expires_at))
-            except OverflowError as error:
-                raise InvalidRequest("`expires_at` lies beyond the year 9999 in UTC.", path="expires_at") from error
-            if expires_at <= now:
-                raise InvalidRequest("`expires_at` lies in the past.", path="expires_at")
-        raw = PREFIX + secrets.token_urlsafe(32)
-        key = ApiKey(
-            id="key_" + secrets.token_hex(12),
-            name=name,
-            company_id=company.id,
-            company_name=company.name,
-            prefix=raw[:_SHOWN_PREFIX],
-            suffix=raw[-_SHOWN_SUFFIX:],
-            scopes=key_scopes,
-            created_at=now,
-            created_by=created_by,
-            expires_at=expires_at,
-        )
-        digest = _digest(raw)
-        expires_ms = None if expires_at is None else to_ms(expires_at)
+        key, raw = make_key(company, name, scopes, expires_at, created_by, self._clock())
+        digest = digest_of(raw)
+        expires_ms = None if key.expires_at is None else to_ms(key.expires_at)
         shown = [key.id, company.id, name, key.prefix, key.suffix]
         with self._changing():
             with self._writing() as cursor:
                 cursor.execute(
                     "INSERT INTO api_keys VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL, $10)",
-                    [*shown, digest, " ".join(key_scopes), to_ms(now), created_by, expires_ms],
+                    [*shown, digest, " ".join(key.scopes), to_ms(key.created_at), created_by, expires_ms],
                 )
             with self._lock:
                 self._by_digest[digest] = _Held(digest, key)
@@ -208,60 +159,6 @@ class Keyring(Mirror[dict[str, _Held]]):
 
     def _adopt(self, rows: dict[str, _Held]) -> None:
         self._by_digest = rows
-
-
-class KeyStore:
-    """The keys of one company. Thread-safe."""
-
-    def __init__(self, keyring: Keyring, company: Company) -> None:
-        self._keyring = keyring
-        self._company = company
-
-    def create(
-        self,
-        name: str,
-        scopes: Sequence[str] | None = None,
-        expires_at: datetime | None = None,
-        created_by: str | None = None,
-    ) -> tuple[ApiKey, str]:
-        """A new key and its raw form, which cannot be had again.
-
-        Args:
-            scopes: None gives all but ``admin``.
-            expires_at: aware; None never expires.
-            created_by: name of the key that asked, or ``cli``.
-
-        Raises:
-            InvalidRequest: a name, scope or time cannot be used; carries the path.
-        """
-        return self._keyring.create(self._company, name, scopes, expires_at, created_by)
-
-    def list(self) -> list[ApiKey]:
-        """All keys that were not revoked, expired ones included, oldest first."""
-        return self._keyring.of_company(self._company.id)
-
-    def revoke(self, key_id: str) -> None:
-        """End a key at once. Raises `ApiKeyNotFound`, for another company's key as well."""
-        self._keyring.revoke(self._company.id, key_id)
-
-    def verify(self, raw: str) -> ApiKey | None:
-        """The key of whatever company that `raw` is, as `Keyring.verify`."""
-        return self._keyring.verify(raw)
-
-    def register_root(self, raw: str) -> ApiKey:
-        """Accept `raw` as an admin key of this company until the process ends, as `Keyring.register_root`."""
-        return self._keyring.register_root(raw, self._company)
-
-
-def _digest(raw: str) -> str:
-    return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _check_scopes(scopes: Sequence[str]) -> tuple[Scope, ...]:
-    unknown = [scope for scope in scopes if scope not in ALL_SCOPES]
-    if unknown or not scopes:
-        raise InvalidRequest(f"Scopes are one or more of {', '.join(ALL_SCOPES)}.", path="scopes")
-    return tuple(cast("list[Scope]", list(dict.fromkeys(scopes))))
 
 
 def _used(key: ApiKey, used_ms: int) -> ApiKey:

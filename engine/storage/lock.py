@@ -16,7 +16,7 @@ from typing import IO
 import msgspec
 
 from engine.errors import DataDirectoryLocked
-from engine.storage.clock import Clock, utc_now
+from engine.model.clock import Clock, utc_now
 from engine.storage.files import PRIVATE, PRIVATE_FILE, translated_os_errors
 
 LOCK_FILE = "LOCK"

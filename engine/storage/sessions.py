@@ -13,34 +13,17 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
-from typing import Literal, cast
+from typing import cast
 
 import msgspec
 
 from engine.errors import SessionBusy, SessionExpired, SessionFailed, SessionNotFound
+from engine.model.clock import Clock, to_ms, utc_now
+from engine.model.session import MAX_SESSIONS, TOMBSTONE, SessionStatus, StoredSession
 from engine.storage.catalog_file import CatalogFile
-from engine.storage.clock import Clock, to_ms, utc_now
-
-SessionStatus = Literal["open", "running", "failed"]
-
-TOMBSTONE = timedelta(days=7)
-"""How long an expired session still answers that it has expired."""
-
-MAX_SESSIONS = 10_000
-"""Sessions of one company; beyond, those that were used least recently go."""
 
 _PURGED_AT_ONCE = 100
 """Sessions a transaction: a state has tens of kilobytes, and all of them together are more than memory may hold."""
-
-
-class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as stored."""
-
-    id: str
-    company_id: int
-    namespace_id: int
-    state: bytes
-    status: SessionStatus
 
 
 class SessionStore:

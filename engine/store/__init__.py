@@ -1,1 +1,1 @@
-"""Stores behind the seam of `engine.backend.protocol`, beside the embedded one."""
+"""One store, two kinds: a folder of this process, and a PostgreSQL database shared by many."""

@@ -36,7 +36,7 @@ from engine.backend.protocol import (
     NamespaceSpec,
     StoredDocument,
 )
-from engine.errors import NamespaceNotFound, StorageError
+from engine.errors import ConcurrentChange, NamespaceNotFound, StorageError
 from engine.filters.check import CheckedFilter
 from engine.filters.sql import compile_filter
 from engine.model.document import JsonValue, Passage
@@ -175,7 +175,6 @@ class EmbeddedBackend:
         self._dropped.discard(spec.id)
 
     def exists(self, namespace: int) -> bool:
-        """Whether there is a folder of that number, whatever the catalog says."""
         return self._folder(namespace).exists()
 
     def confirm(self, namespace: int) -> None:
@@ -197,9 +196,16 @@ class EmbeddedBackend:
         clear_dropped(self._folder(namespace))
 
     def upsert(
-        self, namespace: int, documents: list[DocumentWrite], vectors: Vectors, schema: Schema | None = None
+        self,
+        namespace: int,
+        documents: list[DocumentWrite],
+        vectors: Vectors,
+        schema: Schema | None = None,
+        *,
+        base: Schema | None = None,
     ) -> int:
         with self._pool.use(namespace) as store:
+            _check_base(store, base)
             try:
                 written = writer.upsert(store, documents, vectors, schema)
             finally:
@@ -208,13 +214,16 @@ class EmbeddedBackend:
                 save_vectors(store)
             return written
 
-    def replace_all(self, spec: NamespaceSpec, batches: Iterator[tuple[list[DocumentWrite], Vectors]]) -> int:
-        """Put the documents of `batches` in place of everything the namespace holds, all at once; how many writes.
-
-        `batches` may read the namespace while it runs; searches see the old state until the new one is whole.
-        """
+    def replace_all(
+        self,
+        spec: NamespaceSpec,
+        batches: Iterator[tuple[list[DocumentWrite], Vectors]],
+        *,
+        base: Schema | None = None,
+    ) -> int:
         folder = self._folder(spec.id)
         with self._pool.use(spec.id) as store:
+            _check_base(store, base)
             seq = store.committed_seq
         building = beside(folder, REINDEXED)
         shutil.rmtree(building, ignore_errors=True)
@@ -250,7 +259,6 @@ class EmbeddedBackend:
         return [StoredDocument(document_id, found[document_id]) for document_id in ids if document_id in found]
 
     def random(self, namespace: int) -> StoredDocument | None:
-        """One document, uniformly at random; None when there is none."""
         with self._pool.use(namespace) as store, store.reading() as cursor:
             body = documents_table.random_body(cursor)
         return None if body is None else StoredDocument(str(body["id"]), body)
@@ -274,7 +282,7 @@ class EmbeddedBackend:
         return [found[label] for label in wanted if label in found]
 
     @contextmanager
-    def hold_writes(self, namespace: int) -> Generator[None]:
+    def reading(self, namespace: int) -> Generator[None]:
         with self._pool.use(namespace) as store, store.write_lock:
             yield
 
@@ -311,12 +319,10 @@ class EmbeddedBackend:
             return found
 
     def generation(self, namespace: int) -> int:
-        """Journal sequence of the last committed write."""
         with self._pool.use(namespace) as store:
             return store.committed_seq
 
     def searched(self, namespace: int) -> tuple[str, ...] | None:
-        """The attributes that the stored passages were derived from, sorted; None before the first write."""
         with self._pool.use(namespace) as store:
             return store.record.searched
 
@@ -368,3 +374,9 @@ class EmbeddedBackend:
     def _tidy(self, namespace: int) -> bool:
         with self._pool.use_if_open(namespace) as store:
             return store is None or tidy(store)
+
+
+def _check_base(store: NamespaceStore, base: Schema | None) -> None:
+    # Writers of one process queue at the upload's lock, so this cannot happen through the engine.
+    if base is not None and (held := store.state().schema) is not None and held != base:
+        raise ConcurrentChange

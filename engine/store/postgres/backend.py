@@ -157,7 +157,7 @@ class PostgresBackend:
         return [found[label] for label in wanted if label in found]
 
     @contextmanager
-    def hold_writes(self, namespace: int) -> Generator[None]:
+    def reading(self, namespace: int) -> Generator[None]:
         with self._pool.writing() as connection:
             read_state(connection, namespace, hold=True)
             yield

@@ -62,7 +62,7 @@ def test_a_thread_uses_again_what_another_waits_to_replace(tmp_path: Path) -> No
         number = quarry.namespace("n").id
         held: EmbeddedBackend = quarry._core.backend
         waits = threading.Thread(target=lambda: held._pool.replace(number, lambda: None))
-        with held.hold_writes(number):
+        with held.reading(number):
             waits.start()
             waits.join(0.1)
             assert waits.is_alive()

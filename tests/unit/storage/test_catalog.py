@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidRequest, NamespaceNotFound, NotFound, StorageError
+from engine.model.namespace import Company, StoredNamespace
 from engine.model.schema import Attribute, AttributeType, Schema
-from engine.storage.catalog import Catalog, Company, StoredNamespace
+from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from tests.catalogs import added, state, written
 

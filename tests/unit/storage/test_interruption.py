@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from engine.errors import SearchTimeout
+from engine.interruption import Interruption
 from engine.storage.connection import Database
-from engine.storage.interruption import Interruption
 
 ENDLESS = "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3"
 

@@ -10,7 +10,8 @@ import pytest
 from engine.errors import ApiKeyNotFound, InvalidRequest, StorageError
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
-from engine.storage.keys import Keyring, KeyStore
+from engine.storage.keys import Keyring
+from engine.store.keys import KeyStore
 
 
 @pytest.fixture

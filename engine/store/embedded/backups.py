@@ -6,8 +6,6 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from engine.backend.embedded.backend import NAMESPACES_FOLDER, EmbeddedBackend
 from engine.errors import CorruptData, InvalidRequest, NamespaceNotFound, StorageError
 from engine.settings import EngineSettings
@@ -15,22 +13,7 @@ from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CATALOG_FILE, CatalogFile
 from engine.storage.files import PRIVATE, copy_file, sync_directory, sync_tree, translated_os_errors
 from engine.storage.format import ensure_format, read_format
-
-
-class BackupReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backup or a restored directory holds.
-
-    Attributes:
-        path: the new folder.
-        bytes: of its files.
-        problems: namespaces that could not be opened, one readable line each; their files are copied as they are.
-    """
-
-    path: Path
-    bytes: int
-    namespaces: int
-    documents: int
-    problems: tuple[str, ...] = ()
+from engine.store.protocol import BackupReport
 
 
 def write_backup(file: CatalogFile, catalog: Catalog, backend: EmbeddedBackend, target: Path) -> BackupReport:

@@ -1,4 +1,4 @@
-"""Work on the catalog that nobody waits for, in a thread of its own."""
+"""Work on the store that nobody waits for, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -22,23 +22,21 @@ class Task(NamedTuple):
     Attributes:
         every_s: seconds from one end to the next begin; the first run comes after as long.
         run: may raise; the next run comes all the same.
+        at_start: it also runs once at the begin.
     """
 
     name: str
     every_s: float
     run: Callable[[], object]
+    at_start: bool = False
 
 
 class Upkeep:
-    """Runs `tasks` until `stop`. A task that fails is logged and blocks nothing.
+    """Runs `tasks` until `stop`. A task that fails is logged and blocks nothing."""
 
-    Args:
-        first: tasks that also run once at the begin.
-    """
-
-    def __init__(self, tasks: Sequence[Task], *, first: Sequence[Task] = ()) -> None:
+    def __init__(self, tasks: Sequence[Task]) -> None:
         self._stopping = threading.Event()
-        self._due = {task: time.monotonic() + (0.0 if task in first else task.every_s) for task in tasks}
+        self._due = {task: time.monotonic() + (0.0 if task.at_start else task.every_s) for task in tasks}
         self._thread = threading.Thread(target=self._run, name="quarry-upkeep", daemon=True)
         self._thread.start()
         # A process that ends without closing the engine must not end in the middle of a statement: it would abort.

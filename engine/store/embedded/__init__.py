@@ -1,0 +1,1 @@
+"""One process and one folder: DuckDB, tantivy and hnswlib behind the protocol of every store."""

@@ -1,0 +1,52 @@
+"""Which kind of store an address means: a folder, or a database ``postgresql://…``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.errors import DataDirectoryNotFound, InvalidRequest
+from engine.settings import EngineSettings
+from engine.storage.format import read_format
+from engine.store.embedded.backups import restore_backup
+from engine.store.embedded.repair import repair_directory
+from engine.store.embedded.store import EmbeddedStore
+from engine.store.protocol import BackupReport, Store
+
+_DATABASES = ("postgresql://", "postgres://")
+
+
+def is_database(where: str | Path) -> bool:
+    """Whether `where` is the address of a database; else it is a folder.
+
+    >>> is_database("postgresql://localhost/quarry"), is_database("quarry-data")
+    (True, False)
+    """
+    return isinstance(where, str) and where.startswith(_DATABASES)
+
+
+def open_store(where: str | Path, settings: EngineSettings, *, create: bool = True) -> Store:
+    """The store at `where`, made when it does not exist; see `engine.open` for the errors."""
+    if is_database(where):
+        raise InvalidRequest("Databases cannot be opened yet.", path="data")
+    if not create and read_format(Path(where)) is None:
+        raise DataDirectoryNotFound
+    return EmbeddedStore.open(Path(where), settings)
+
+
+def repair_store(where: str | Path, settings: EngineSettings) -> list[str]:
+    """See `engine.repair`."""
+    if is_database(where):
+        raise InvalidRequest(
+            "A database repairs itself after a crash; where its data is damaged, restore a backup of the database.",
+            path="data",
+        )
+    return repair_directory(Path(where), settings)
+
+
+def restore_store(backup: Path, where: str | Path, settings: EngineSettings) -> BackupReport:
+    """See `engine.restore`."""
+    if is_database(where):
+        raise InvalidRequest(
+            "A backup is restored to a folder; `quarry move` then brings the folder into a database.", path="data"
+        )
+    return restore_backup(backup, Path(where), settings)
