@@ -11,22 +11,36 @@ served alike. Two lookups at most a question, and none where the best passage ho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
+from engine.agent.steps import PlannedQuery
 from engine.analysis.analyzer import language_of, text_analyzer
 from engine.analysis.language import language
 from engine.analysis.scripts import prepare
 from engine.model.document import Passage
+from engine.question.names import names_in
+from engine.question.terms import identifiers_in
 from engine.ranking.mentions import without_qualifier
 from engine.retrieval.query import Ranked
 from engine.text.headers import split_header
 
-Titled = Callable[[str, int], Ranked]
-"""The best so many passages by what their headers share with a text."""
+
+class Lookups(NamedTuple):
+    """Ways to bring up what is named, each with how many passages at most.
+
+    Attributes:
+        titled: by what their headers share with a text.
+        query: by any query.
+    """
+
+    titled: Callable[[str, int], Ranked]
+    query: Callable[[PlannedQuery, int], Ranked]
+
 
 SEEDS = 3
 """Documents whose names are followed: the best, and as many that the question itself names."""
@@ -50,6 +64,7 @@ FOLLOWED_PARTS = 2
 """Documents that the question is asked of by name, at most: those of two that it compares."""
 _MARK = "\x1f"
 _WORD = re.compile(r"\w+")
+_ID = re.compile(r"(?<!\w)(?=[\w./-]*[^\W\d])(?=[\w./-]*(?:\d|\w[./]\w))\w[\w./-]+\w(?!\w)")
 
 
 class Link(msgspec.Struct, frozen=True):
@@ -70,12 +85,12 @@ class Link(msgspec.Struct, frozen=True):
     related: bool = False
 
 
-def with_links(question: str, ranked: Ranked, titled: Titled, k: int) -> Ranked:
+def with_links(question: str, ranked: Ranked, lookups: Lookups, k: int) -> Ranked:
     """`ranked` with what its best passages name put where they lead to; at most `k` passages."""
-    return spread(ranked, links(question, ranked, titled), k)
+    return spread(ranked, links(question, ranked, lookups), k)
 
 
-def links(question: str, ranked: Ranked, titled: Titled) -> list[Link]:
+def links(question: str, ranked: Ranked, lookups: Lookups) -> list[Link]:
     """What `question`, and the best passages of `ranked`, name: at most `LINKS` documents, strongest first."""
     shares = shares_of(ranked)
     seeds = _first_of_documents(ranked.passages)[:SEEDS]
@@ -84,7 +99,8 @@ def links(question: str, ranked: Ranked, titled: Titled) -> list[Link]:
     spoken = language_of(seeds[0].text)
     if not lacking(question, seeds[0], spoken):
         return []
-    named = _Names(titled("\n".join([question, *(seed.text for seed in seeds)]), LOOKED_UP).passages, spoken)
+    titles = lookups.titled("\n".join([question, *(seed.text for seed in seeds)]), LOOKED_UP).passages
+    named = _Names([*titles, *_with_ids(question, seeds, lookups)], spoken)
     found: dict[str, Link] = {}
     asked = [link for link in named.in_question(question) if link.strength > 0]
     for link in asked:
@@ -96,11 +112,46 @@ def links(question: str, ranked: Ranked, titled: Titled) -> list[Link]:
     known = {seed.document_id for seed in seeds}
     more = _first_of_documents(link.passage for link in asked if link.passage.document_id not in known)[:SEEDS]
     if more:
-        others = _Names(titled("\n".join(seed.text for seed in more), LOOKED_UP).passages, spoken)
+        others = _Names(lookups.titled("\n".join(seed.text for seed in more), LOOKED_UP).passages, spoken)
         for seed in more:
             for link in others.in_passage(question, seed, shares[seed.document_id]):
                 _keep(found, link)
+    if not any(link.related for link in found.values()):
+        for link in _mentioned(question, seeds[0], lookups, spoken):
+            _keep(found, link)
     return sorted(found.values(), key=lambda link: (-link.strength, link.passage.label))[:LINKS]
+
+
+def _with_ids(question: str, seeds: Sequence[Passage], lookups: Lookups) -> Sequence[Passage]:
+    """Passages of documents whose own id, such as a ticket's number or a file's name, stands in a text."""
+    ids = dict.fromkeys(id_ for text in (question, *(seed.text for seed in seeds)) for id_ in _ids_in(text))
+    wanted = [form for id_ in list(ids)[:LINKS] for form in dict.fromkeys((id_, id_.lower(), id_.upper()))]
+    return lookups.query(PlannedQuery(question, narrowing={"id": {"$in": wanted}}), LOOKED_UP).passages if ids else ()
+
+
+def _mentioned(question: str, seed: Passage, lookups: Lookups, spoken: str) -> Iterator[Link]:
+    """Passages that say of a name in `seed` what `seed` lacks: "the customer that …" is a name without a page.
+
+    Only names beside a word of the question are looked for.
+    """
+    missing = frozenset(word for word in lacking(question, seed, spoken) if not word.isdecimal())
+    asked, terms = _content(_terms(question, spoken), spoken), _terms(seed.text, spoken)
+    near: dict[str, str] = {}
+    for name in names_in(seed.text, code=spoken):
+        key = _terms(name, spoken)
+        is_new = len(key) > 2 and not name[0].isdigit() and key not in _terms(question, spoken)
+        if is_new and any(_relates(terms, start, start + len(key), asked) for start in _places(terms, key)):
+            near.setdefault(key, name)
+    names = dict(list(near.items())[:FOLLOWED_PARTS])
+    if not names or not missing:
+        return
+    words = " ".join([*names.values(), *missing])
+    for passage in lookups.query(PlannedQuery(words, mode="lexical"), LOOKED_UP).passages:
+        text = _terms(f"{passage.header}\n{passage.text}", spoken)
+        told = passage.document_id != seed.document_id and missing - lacking(question, passage, spoken)
+        key = next((key for key in names if key in text), None)
+        if told and key is not None:
+            yield Link(passage, names.pop(key), seed, FOLLOWED, related=True)
 
 
 def followed(question: str, found: Sequence[Link]) -> list[str]:
@@ -120,6 +171,17 @@ def followed(question: str, found: Sequence[Link]) -> list[str]:
             words = [word for word in _WORD.findall(question) if told & set(_terms(word, spoken).split(_MARK))]
             asked[link.through.label] = " ".join([link.name, *dict.fromkeys(words)])
     return list(asked.values())[:FOLLOWED_PARTS]
+
+
+def leads(found: Sequence[Link]) -> tuple[tuple[str, str], ...]:
+    """Ids of a document that names another, empty where the question does, and of that other; likeliest first.
+
+    What a document names that the question names itself comes before what others name.
+    """
+    asked = {link.passage.document_id for link in found if link.through is None}
+    pairs = [(link.through.document_id if link.through else "", link) for link in found]
+    pairs.sort(key=lambda pair: (pair[0] != "", pair[0] not in asked, not pair[1].related))
+    return tuple((through, link.passage.document_id) for through, link in pairs)
 
 
 def together(found: Sequence[Link]) -> list[tuple[str, ...]]:
@@ -195,7 +257,8 @@ class _Names:
             held = self._passages.setdefault(passage.document_id, [])
             held.append(passage)
             if len(held) == 1:
-                for title in map(without_qualifier, split_header(passage.header)):
+                titles = [*map(without_qualifier, split_header(passage.header)), passage.document_id]
+                for title in dict.fromkeys([*titles, *identifiers_in(passage.header)]):
                     key = _terms(title, spoken)
                     if len(key) > 2:
                         owners.setdefault(key, []).append((passage.document_id, title))
@@ -253,6 +316,12 @@ class _Names:
             return held[0]
         asked = _content(_terms(question, self._spoken), self._spoken)
         return max(held, key=lambda p: (len(asked & set(_terms(p.text, self._spoken).split(_MARK))), -p.label))
+
+
+def _ids_in(text: str) -> Iterator[str]:
+    """What may be the id of a document: tokens of letters with a digit, a path or a file's ending in them."""
+    for match in _ID.finditer(text):
+        yield match.group().strip("./-")
 
 
 def _keep(found: dict[str, Link], link: Link) -> None:

@@ -17,7 +17,7 @@ from engine.agent.answer.verify import Verified, verified
 from engine.agent.budget import Budget
 from engine.agent.drafts import AnswerDraft
 from engine.agent.gathering import Gathered
-from engine.agent.hops import Link, followed, together
+from engine.agent.hops import Link, followed, leads, together
 from engine.agent.material import Material
 from engine.agent.ports import Retrieval
 from engine.agent.state import TurnResult, TurnState, everything_asked, fitting, ordered
@@ -134,7 +134,9 @@ class Turn:
                 state.explanation = self._explained(state, plan)
                 return
             if planning is not None and number == 0:
-                plan = msgspec.structs.replace(await planning, followed=plan.followed, together=plan.together)
+                plan = msgspec.structs.replace(
+                    await planning, followed=plan.followed, together=plan.together, leads=plan.leads
+                )
                 joined = self._material.fresh(state, plan.queries)
                 for query in joined:
                     yield StatusEvent(describe(query))
@@ -305,5 +307,8 @@ def _following(state: TurnState, plan: Plan, queries: Sequence[PlannedQuery], fo
         return plan
     state.links = found
     return msgspec.structs.replace(
-        plan, followed=tuple(followed(queries[0].text, found)), together=tuple(together(found))
+        plan,
+        followed=tuple(followed(queries[0].text, found)),
+        together=tuple(together(found)),
+        leads=leads(found),
     )

@@ -15,7 +15,7 @@ from engine.agent.blocks import shown_attributes, to_reading
 from engine.agent.budget import Budget
 from engine.agent.evidence.select import select
 from engine.agent.gathering import Gathered, distinct
-from engine.agent.hops import Link, links, spread
+from engine.agent.hops import Link, Lookups, links, spread
 from engine.agent.ports import Retrieval
 from engine.agent.state import TurnState, everything_asked
 from engine.agent.status import describe_filter
@@ -77,7 +77,7 @@ class Material:
         found: list[Link] = []
         if queries and queries[0].sub_question < 0 and not queries[0].narrowing:
             whole, was_dropped = rankings[0]
-            found = await self._in_thread(links, queries[0].text, whole, self._titled)
+            found = await self._in_thread(links, queries[0].text, whole, Lookups(self._titled, self._looked_up))
             rankings[0] = spread(whole, found, QUERY_K), was_dropped
         for wanted, (ranked, was_dropped) in zip(queries, rankings, strict=True):
             query = msgspec.structs.replace(wanted, narrowing=None) if was_dropped else wanted
@@ -94,10 +94,22 @@ class Material:
         self._budget.queries_run += 1
         return self._retrieval.titled(text, k)
 
+    def _looked_up(self, query: PlannedQuery, k: int) -> Ranked:
+        if not self._budget.queries_left():
+            return Ranked.empty()
+        self._budget.queries_run += 1
+        return self._retrieval.retrieve(query, k)
+
     def choose(self, state: TurnState, plan: Plan, k: int, *, since: int = 0) -> list[Gathered]:
         """What to read next: what the queries from number `since` on brought up, not what earlier ones left."""
         chosen = select(state.gathering, plan, k, question=state.question, already=state.read)
-        return [g for g in chosen if max(g.queries, default=0) >= since]
+        linked = {link.passage.document_id: link for link in reversed(state.links)}
+        # What a good passage names shares few words with the question and would be passed over.
+        beside = [g for g in state.gathering.ranking() if linked.pop(g.passage.document_id, None) is not None]
+        added = [
+            g for g in beside if g.passage.label not in state.read and all(g.passage is not c.passage for c in chosen)
+        ]
+        return [g for g in (*chosen[: k - len(added)], *added) if max(g.queries, default=0) >= since]
 
     async def passages(self, chosen: Sequence[Gathered]) -> list[ReadingPassage]:
         """Chosen passages as the steps see them."""

@@ -10,7 +10,7 @@ import numpy as np
 from engine.agent.evidence.coverage import Coverage
 from engine.agent.evidence.select import select
 from engine.agent.gathering import Gathering, distinct
-from engine.agent.hops import with_links
+from engine.agent.hops import Lookups, with_links
 from engine.agent.material import QUERY_K
 from engine.agent.ports import Retrieval
 from engine.agent.steps import Corpus, Plan, PlannedQuery, Question
@@ -55,7 +55,8 @@ def _led_by_whole(
 ) -> Ranked:
     if not queries:
         return Ranked.empty()
-    whole = with_links(question.text, retrieval.retrieve(queries[0], k), retrieval.titled, k)
+    lookups = Lookups(retrieval.titled, retrieval.retrieve)
+    whole = with_links(question.text, retrieval.retrieve(queries[0], k), lookups, k)
     parts = [query for query in queries[1:] if query.sub_question >= 0]
     if not parts or len(whole.passages) == 0:
         return whole

@@ -64,6 +64,7 @@ class Plan(msgspec.Struct, frozen=True):
         followed: what is asked of documents that the best passages name; see `engine.agent.hops`. Not of the planner:
             known once passages were brought up.
         together: ids of documents that are joined by a name, or by the question, and answer together; likewise.
+        leads: ids of a document and of one that it names, for all that were followed; likewise.
     """
 
     sub_questions: tuple[SubQuestion, ...]
@@ -71,6 +72,7 @@ class Plan(msgspec.Struct, frozen=True):
     shape: AnswerShape = "fact"
     followed: tuple[str, ...] = ()
     together: tuple[tuple[str, ...], ...] = ()
+    leads: tuple[tuple[str, str], ...] = ()
 
 
 class Turn(msgspec.Struct, frozen=True):

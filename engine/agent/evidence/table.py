@@ -16,7 +16,7 @@ from engine.agent.evidence.analysed import Analysed, Spans, analysed, terms_of
 from engine.agent.evidence.likeness import Likeness
 from engine.analysis.language import DEFAULT_LANGUAGE
 from engine.model.document import Passage
-from engine.question.terms import AskedTerm, AskedTerms
+from engine.question.terms import AskedTerm, AskedTerms, identifiers_in
 
 HEADER = 1.0
 """What a term counts beside a sentence that only its header holds."""
@@ -38,7 +38,7 @@ class Table:
         own: credits of the sentences by themselves, ``(sentences, terms)``.
         header: credits of the passages' headers, ``(passages, terms)``.
         above: credits of the heading above each sentence, ``(sentences, terms)``.
-        attributes: the same of their documents' short attributes.
+        attributes: the same of their documents' short attributes and ids.
         weights, nats: of the terms, ``(terms,)``; see `AskedTerm`.
     """
 
@@ -58,14 +58,18 @@ class Table:
             analysed(p.header, p.text, asked.languages, spans[number] if spans else None)
             for number, p in enumerate(passages)
         ]
-        held = [terms_of(" ".join(map(str, one.values())), asked.languages) for one in attributes]
+        values = attributes or [dict[str, object]()] * len(passages)
+        held = [
+            terms_of(" ".join(map(str, one.values())), asked.languages).union(identifiers_in(passage.document_id))
+            for one, passage in zip(values, passages, strict=True)
+        ]
         words = frozenset[str]().union(*held, *(_all(one) for one in self._read))
         credit = _credit_by_word(asked, words, likeness)
         self.of = np.repeat(np.arange(len(passages)), [len(one.sentences) for one in self._read])
         self.own = self._credits([s for one in self._read for s in one.sentences], credit)
         self.header = self._credits([one.header for one in self._read], credit)
         self.above = self._credits([s for one in self._read for s in one.above], credit)
-        self.attributes = self._credits(held or [frozenset[str]()] * len(passages), credit)
+        self.attributes = self._credits(held, credit)
 
     @cached_property
     def sentences(self) -> Credits:

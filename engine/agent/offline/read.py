@@ -79,7 +79,7 @@ def _evidence(passage: ReadingPassage, table: Table, plan: Plan, best: Table) ->
     return Evidence(
         passage=passage,
         block_ids=tuple(passage.blocks[n].id for n in sorted(chosen)),
-        relevance=10.0 * float(table.max()),
+        relevance=min(10.0, 10.0 * float(table.max())),
         sub_questions=tuple(parts) or (int(covered[: max(1, len(plan.sub_questions))].argmax()),),
     )
 

@@ -100,7 +100,7 @@ def written(
     if plan.shape in ("yes_no", "comparison"):
         dates = [(mention.start, mention.stop) for mention in dates_in(question.text, _ANY_DAY)]
         answer.say_of_each(names_in(question.text, dates, question.terms.code))
-    findings, sentences = answer.drafts(FURTHER * (2 if parts else 1))
+    findings, sentences = answer.drafts(FURTHER * (2 if parts else 1), plan.leads)
     caveats: list[str] = []
     if judgement.missing and says is not None:
         caveats.append(says.missing.format(missing="; ".join(judgement.missing)))
@@ -188,13 +188,23 @@ class _Answer:
                     self._say(statement, number)
                     break
 
-    def drafts(self, further: int) -> tuple[tuple[FindingDraft, ...], tuple[SentenceDraft, ...]]:
-        """Findings and sentences; what the answer says first is the first finding, what it does not say follows."""
+    def drafts(
+        self, further: int, leads: Sequence[tuple[str, str]] = ()
+    ) -> tuple[tuple[FindingDraft, ...], tuple[SentenceDraft, ...]]:
+        """Findings and sentences; what the answer says first is the first finding, what it does not say follows.
+
+        Args:
+            leads: documents that name others; what one that was said names comes before all that was not said.
+        """
         used = list(dict.fromkeys(n for s in self.sentences for n in s.findings))
         best = {n: s for s, n in reversed(self._ranked(self._statements.weights()))}
         rest = [n for n in best if n not in used] if self._says is not None else []
-        rest = sorted(rest, key=lambda n: -best[n].score)[:further]
-        order = [*used, *sorted(rest)][:MAX_RESULTS]
+        known = {"", *(self._documents[n].document_id for n in used)}
+        named = [other for document, other in leads if document in known]
+        turn = {other: position for position, other in reversed(list(enumerate(named)))}
+        rest.sort(key=lambda n: (turn.get(self._documents[n].document_id, len(turn)), -best[n].score))
+        rest = rest[:further]
+        order = [*used, *rest][:MAX_RESULTS]
         place = {n: position for position, n in enumerate(order)}
         said = {n: s for s, n in reversed(self._told)}
         findings = [self._finding(self._documents[n], said.get(n) or best[n]) for n in order]
@@ -238,6 +248,8 @@ class _Answer:
     def _say(self, statement: Statement, number: int) -> bool:
         """Whether it was said; what another document has said is cited beside it instead."""
         code = self._question.terms.code
+        if any(set(statement.block_ids) & set(before.block_ids) for before, _ in self._told):
+            return False
         related = [
             (relation(before.text, statement.text, self._question.rarity, code), place)
             for place, (before, _) in enumerate(self._told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import engine
 from benchmarks.encyclopaedia import Encyclopaedia
 from engine import Engine
-from engine.agent.hops import Link, followed, spread, together
+from engine.agent.hops import Link, followed, leads, spread, together
 from engine.model.document import Passage
 from engine.retrieval.query import Ranked
 
@@ -155,3 +156,37 @@ def test_what_is_linked_takes_the_place_of_its_strength_and_the_best_stays() -> 
     assert [p.label for p in found.passages] == [1, 3, 9]
     assert found.scores.tolist() == pytest.approx([2.0, 1.9, 1.2])
     assert found.scanned == {"d1", "d2", "d3", "d9"}
+
+
+TICKETS = [
+    {"id": "T-88", "title": "Printer on floor 3", "body": "The printer on floor 3 jams. Replaced by T-91."},
+    {"id": "T-91", "title": "New order", "body": "A laser printer was ordered. Delivery is planned for May."},
+    {"id": "claims", "title": "March", "body": "The customer that returned the cracked teapot was Gerda Holm."},
+    {"id": "buyers", "title": "Buyers", "body": "Gerda Holm lives in Odense and buys tea. Sven Alm lives in Malmö."},
+    {"id": "readme", "title": "Readme", "body": "For the requirements of the server see docs/install.md."},
+    {"id": "docs/install.md", "title": "Installing", "body": "Run the installer. It needs 2 GB of memory."},
+    *({"id": f"n{n}", "title": f"Note {n}", "body": f"Of desks, tea and printers on day {n}."} for n in range(30)),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "documents"),
+    [
+        ("When is the delivery of the printer that replaces T-88 planned?", {"T-88", "T-91"}),
+        ("Where does the customer that returned the cracked teapot live?", {"claims", "buyers"}),
+        ("How much memory do the requirements of the server say?", {"readme", "docs/install.md"}),
+    ],
+)
+def test_ids_file_names_and_names_without_a_page_are_followed(
+    tmp_path: Path, question: str, documents: set[str]
+) -> None:
+    with engine.open(tmp_path, agent="offline") as quarry:
+        quarry.upsert("desk", TICKETS, dict.fromkeys(("title", "body"), SCHEMA["title"]))
+        results = quarry.search("desk", objective=question, context="Answer.").results
+    assert {result.id for result in results[:2]} == documents
+
+
+def test_what_a_said_document_names_is_listed_before_what_nobody_names() -> None:
+    link = Link(passage(2), "b", passage(1), 0.9, related=True)
+    named = Link(passage(1), "a", None, 0.99)
+    assert leads([link, named]) == (("", "d1"), ("d1", "d2"))
