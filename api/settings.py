@@ -35,9 +35,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     reranker: str | None = None
     agent: Literal["auto", "offline", "claude"] = "auto"
     model: str = ModelSettings().model
-    fast_model: str = ModelSettings().fast_model
+    fast_model: str | None = None
     anthropic_api_key: str | None = None
     anthropic_base_url: str | None = None
+    openai_api_key: str | None = None
+    openai_base_url: str | None = None
+    stream_sentences: bool = EngineSettings().stream_sentences
     session_hours: float = 24.0
     memory_limit: str = StorageSettings().memory_limit
     soft_seconds: float = BudgetSettings().soft_seconds
@@ -60,20 +63,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     def engine_settings(self) -> EngineSettings:
         """The part that concerns the engine."""
+        llm = ModelSettings(model=self.model, fast_model=self.fast_model)
+        key, url = self.anthropic_api_key, self.anthropic_base_url
+        if llm.service == "openai":
+            key, url = self.openai_api_key, self.openai_base_url
         return EngineSettings(
             agent=self.agent,
+            stream_sentences=self.stream_sentences,
             session_hours=self.session_hours,
             embedder_url=self.embedder_url,
             embedder_key=self.embedder_key,
             reranker=self.reranker,
             storage=StorageSettings(memory_limit=self.memory_limit),
             budget=BudgetSettings(soft_seconds=self.soft_seconds, hard_seconds=self.hard_seconds),
-            llm=ModelSettings(
-                model=self.model,
-                fast_model=self.fast_model,
-                api_key=self.anthropic_api_key,
-                base_url=self.anthropic_base_url,
-            ),
+            llm=msgspec.structs.replace(llm, api_key=key, base_url=url),
         )
 
 
@@ -117,6 +120,8 @@ class Setting(msgspec.Struct, frozen=True):
             return "(set)"
         if isinstance(value, tuple):
             return ",".join(cast("tuple[str, ...]", value))
+        if isinstance(value, bool):
+            return "on" if value else "off"
         if isinstance(value, float):
             return f"{value:g}"
         return str(value)
@@ -159,6 +164,15 @@ def _number(least: float, most: float) -> Callable[[str], float]:
         return value
 
     return parse
+
+
+def _switch(raw: str) -> bool:
+    if raw.lower() not in _SWITCH:
+        raise ValueError("on or off")
+    return _SWITCH[raw.lower()]
+
+
+_SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 
 
 def _memory(raw: str) -> str:
@@ -229,12 +243,32 @@ SETTINGS: tuple[Setting, ...] = (
         "QUARRY_AGENT",
         "agent",
         _choice("auto", "offline", "claude"),
-        "`auto` uses Claude where `ANTHROPIC_API_KEY` is set, else the offline agent.",
+        "`auto` uses Claude where `ANTHROPIC_API_KEY` is set, the model of `QUARRY_MODEL` where that is `openai:NAME`, "
+        "else the offline agent.",
     ),
-    Setting("QUARRY_MODEL", "model", _text, "Claude model that plans, judges and writes."),
-    Setting("QUARRY_FAST_MODEL", "fast_model", _text, "Claude model that reads passages."),
+    Setting("QUARRY_MODEL", "model", _text, "Model that plans and answers: one of Claude's, or `openai:NAME`."),
+    Setting(
+        "QUARRY_FAST_MODEL",
+        "fast_model",
+        _text,
+        "Model of the same service that reads passages and checks statements; `claude-haiku-5-5` beside Claude, else "
+        "that of `QUARRY_MODEL`.",
+    ),
     Setting("ANTHROPIC_API_KEY", "anthropic_api_key", _text, "Key of the Claude service.", secret=True),
     Setting("ANTHROPIC_BASE_URL", "anthropic_base_url", _text, "Another address of the Claude service."),
+    Setting("OPENAI_API_KEY", "openai_api_key", _text, "Key for a model `openai:NAME`.", secret=True),
+    Setting(
+        "OPENAI_BASE_URL",
+        "openai_base_url",
+        _address,
+        "Where a model `openai:NAME` is served, up to and with `/v1`; OpenAI's address by default.",
+    ),
+    Setting(
+        "QUARRY_STREAM_SENTENCES",
+        "stream_sentences",
+        _switch,
+        "`on` streams each sentence of an answer once it has passed its checks, `off` only the whole answer.",
+    ),
     Setting(
         "QUARRY_SESSION_HOURS", "session_hours", _number(0.0, 8_760), "Life of a search session after its last use."
     ),
@@ -334,6 +368,9 @@ def from_environment(environment: Mapping[str, str] | None = None, **overrides: 
     settings = Settings(**values)
     if settings.soft_seconds > settings.hard_seconds:
         raise SettingsError("QUARRY_SOFT_SECONDS must not be larger than QUARRY_HARD_SECONDS.")
+    problem = settings.engine_settings().llm.problem(settings.agent)
+    if problem is not None:
+        raise SettingsError(f"QUARRY_MODEL, QUARRY_FAST_MODEL, QUARRY_AGENT: {problem}")
     return settings
 
 

@@ -14,7 +14,7 @@ from engine.embedding.protocol import Embedder
 from engine.embedding.registry import load_embedder
 from engine.embedding.wordllama import WordLlamaMean
 from engine.ingest.pipeline import Ingest
-from engine.llm.claude import ClaudeModel
+from engine.llm.chosen import chosen_model
 from engine.llm.loop_thread import LoopThread
 from engine.llm.protocol import TokenUsage
 from engine.model.clock import utc_now
@@ -43,6 +43,8 @@ class Core:
         settings: EngineSettings,
         observer: Observer,
     ) -> None:
+        # First, because it refuses settings that contradict each other.
+        self._model = chosen_model(settings, observer)
         self.store = store
         self._embedder = embedder
         self.settings = settings
@@ -52,7 +54,6 @@ class Core:
         self.backend = store.documents
         self.ingest = Ingest(store.catalog, store.documents, embedder, settings, observer)
         self.retriever = Retriever(self.backend, embedder, observer, reader=reranker)
-        self._model = _model(settings, observer)
         self._workers = Workers(THREADS if isinstance(embedder, WordLlamaMean) else WAITING_THREADS)
         offline = OfflineAgent(embedder, self._workers.run)
         make_steps = offline.steps
@@ -136,16 +137,6 @@ def assemble(
     except BaseException:
         store.close()
         raise
-
-
-def _model(settings: EngineSettings, observer: Observer) -> ClaudeModel | None:
-    """The language model that the settings ask for; None for the offline agent.
-
-    Under ``agent="claude"`` without a key in the settings, the SDK looks for one by itself; `model_problems` tells.
-    """
-    if settings.agent == "offline" or (settings.agent == "auto" and not settings.llm.api_key):
-        return None
-    return ClaudeModel(settings.llm, observer)
 
 
 async def _last(events: AsyncGenerator[Event]) -> SearchResponse:

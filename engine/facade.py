@@ -61,8 +61,7 @@ class Engine(Reader):
     @property
     def language_models(self) -> tuple[str, ...]:
         """The models that plan, judge and write, and that read; empty where answers are made offline."""
-        llm = self._core.settings.llm
-        return (llm.model, llm.fast_model) if self._core.has_model else ()
+        return self._core.settings.llm.names if self._core.has_model else ()
 
     @property
     def notices(self) -> list[str]:

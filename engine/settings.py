@@ -9,6 +9,9 @@ import msgspec
 
 AgentChoice = Literal["auto", "offline", "claude"]
 
+_OPENAI = "openai:"
+_FAST_CLAUDE = "claude-haiku-5-5"
+
 
 class PassageSettings(msgspec.Struct, frozen=True):
     """How values are cut into passages.
@@ -82,16 +85,41 @@ class ModelSettings(msgspec.Struct, frozen=True):
     """Which models write and read, and how to reach them.
 
     Attributes:
-        api_key: None leaves the offline agent in charge under ``agent="auto"``.
+        model: plans and answers: a Claude model, or ``openai:NAME`` for one behind OpenAI's protocol.
+        fast_model: reads passages and checks statements, of the same service; None is the small Claude model beside
+            Claude, else `model` itself.
+        api_key: of the service of `model`; None leaves the offline agent in charge under ``agent="auto"``, but for
+            ``openai:NAME``, whose servers mostly ask for none.
         base_url: None is the provider's own address.
         concurrency: model calls under way at once in this process.
     """
 
     model: str = "claude-sonnet-5-5"
-    fast_model: str = "claude-haiku-5-5"
+    fast_model: str | None = None
     api_key: str | None = None
     base_url: str | None = None
     concurrency: int = 16
+
+    @property
+    def service(self) -> Literal["claude", "openai"]:
+        """Whose protocol `model` is spoken to in."""
+        return "openai" if self.model.startswith(_OPENAI) else "claude"
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The strong and the fast model as the service names them."""
+        fast = self.fast_model or (self.model if self.service == "openai" else _FAST_CLAUDE)
+        return self.model.removeprefix(_OPENAI), fast.removeprefix(_OPENAI)
+
+    def problem(self, agent: AgentChoice) -> str | None:
+        """Why these models cannot serve `agent`, in one sentence; None when they can."""
+        if self.fast_model and self.fast_model.startswith(_OPENAI) != (self.service == "openai"):
+            return "The two models belong to different services: name both with `openai:` or neither."
+        if not all(self.names):
+            return "A model `openai:NAME` needs a name behind the colon."
+        if agent == "claude" and self.service == "openai":
+            return "The agent `claude` needs a Claude model; with `openai:NAME` leave the agent at `auto`."
+        return None
 
 
 class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):

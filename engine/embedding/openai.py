@@ -1,4 +1,4 @@
-"""Embedders behind an HTTP interface in OpenAI's form, which many servers speak. The only importer of openai.
+"""Embedders behind an HTTP interface in OpenAI's form, which many servers speak.
 
 OpenAI itself, or a server of one's own (Ollama, vLLM, llama.cpp, text-embeddings-inference) at another address.
 """

@@ -6,6 +6,9 @@ from typing import Any
 
 import msgspec
 
+_THOUGHT = "</think>"
+"""What ends the thinking of a model whose server does not keep it apart."""
+
 
 def instruction(schema: dict[str, Any]) -> str:
     """What a prompt says in place of the schema that a server would enforce."""
@@ -22,5 +25,7 @@ def json_object(text: str) -> str:
     >>> json_object('Sure:\\n```json\\n{"a": {"b": 1}}\\n```')
     '{"a": {"b": 1}}'
     """
+    # Models that think aloud do so before it, in braces too.
+    text = text.rpartition(_THOUGHT)[2] if _THOUGHT in text else text
     begin, end = text.find("{"), text.rfind("}")
     return text[begin : end + 1] if 0 <= begin < end else text

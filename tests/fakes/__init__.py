@@ -1,4 +1,5 @@
 """Stand-ins for services outside the project, as real servers."""
 
-# The SDK takes seconds to import, which a call's deadline must not pay for where the machine is busy.
+# The SDKs take seconds to import, which a call's deadline must not pay for where the machine is busy.
 import anthropic as anthropic
+import openai as openai

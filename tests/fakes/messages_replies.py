@@ -141,12 +141,22 @@ class Received:
         """The system text."""
         if isinstance(system := self.body.get("system", ()), str):
             return system
+        if self.body["messages"][0]["role"] == "system":
+            return self.body["messages"][0]["content"]
         return "\n".join(block["text"] for block in self.body.get("system", ()))
 
     @property
     def user(self) -> str:
         """The text of the user blocks."""
-        return "\n".join(block["text"] for message in self.body["messages"] for block in message["content"])
+        messages = self.body["messages"]
+        if isinstance(messages[-1]["content"], str):
+            return messages[-1]["content"]
+        return "\n".join(block["text"] for message in messages for block in message["content"])
+
+    @property
+    def asked(self) -> str:
+        """The user text without the schema in words, which a server of one's own is sent."""
+        return self.user.partition("Reply with exactly one JSON object")[0].strip()
 
 
 Script: TypeAlias = Sequence[Act] | Callable[[Received], Act]

@@ -33,6 +33,7 @@ class FakeMessages:
     """
 
     key = "test-key"
+    route = "/v1/messages"
 
     def __init__(self, script: Script) -> None:
         self.requests: list[Received] = []
@@ -44,6 +45,14 @@ class FakeMessages:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._connections: set[asyncio.Task[None]] = set()
         self._port = 0
+
+    def refusal(self, received: Received) -> tuple[str, Act] | None:
+        """The first rule of the service that a request breaks."""
+        return first_refusal(received.headers, received.body, frozenset({self.key}))
+
+    def written(self, answer: Answer, model: str) -> bytes:
+        """An answer as the service sends it."""
+        return answer.body(model)
 
     @property
     def url(self) -> str:
@@ -109,7 +118,7 @@ class FakeMessages:
                 delay.cancel()
                 received.went_away = True
                 return False
-            return await _perform(act, received, writer, watch)
+            return await self._perform(act, received, writer, watch)
         finally:
             with self._lock:
                 self._at_once -= 1
@@ -117,11 +126,35 @@ class FakeMessages:
                 # The next request's first byte must not be swallowed: a connection serves one request.
                 watch.cancel()
 
+    async def _perform(
+        self, act: Act, received: Received, writer: asyncio.StreamWriter, watch: asyncio.Future[bytes]
+    ) -> bool:
+        model = received.body["model"] if isinstance(received.body, dict) and "model" in received.body else ""
+        match act:
+            case Answer():
+                await _send(writer, 200, self.written(act, model))
+            case Refuse():
+                await _send(writer, act.status, act.body(), headers=act.headers)
+            case Raw():
+                await _send(writer, act.status, act.content, content_type=act.content_type, headers=act.headers)
+            case Cut():
+                await _send_part(writer, self.written(act.answer, model), act)
+                if act.reset:
+                    _reset(writer)
+            case Hang(answer, after):
+                if answer is not None:
+                    await _send_part(writer, self.written(answer, model), Cut(answer, after))
+                await watch
+                received.went_away = True
+            case Reset():
+                _reset(writer)
+        return False
+
     def _judge(self, received: Received) -> Act:
-        if received.method != "POST" or received.path.partition("?")[0] != "/v1/messages":
+        if received.method != "POST" or received.path.partition("?")[0] != self.route:
             received.refused = "route"
             return Refuse(404, "not_found_error")
-        refusal = first_refusal(received.headers, received.body, frozenset({self.key}))
+        refusal = self.refusal(received)
         if refusal is not None:
             received.refused, act = refusal
             return act
@@ -146,29 +179,6 @@ async def _receive(reader: asyncio.StreamReader) -> Received:
     except ValueError:
         body = None
     return Received(method, path, headers, body)
-
-
-async def _perform(act: Act, received: Received, writer: asyncio.StreamWriter, watch: asyncio.Future[bytes]) -> bool:
-    model = received.body["model"] if isinstance(received.body, dict) and "model" in received.body else ""
-    match act:
-        case Answer():
-            await _send(writer, 200, act.body(model))
-        case Refuse():
-            await _send(writer, act.status, act.body(), headers=act.headers)
-        case Raw():
-            await _send(writer, act.status, act.content, content_type=act.content_type, headers=act.headers)
-        case Cut():
-            await _send_part(writer, act.answer.body(model), act)
-            if act.reset:
-                _reset(writer)
-        case Hang(answer, after):
-            if answer is not None:
-                await _send_part(writer, answer.body(model), Cut(answer, after))
-            await watch
-            received.went_away = True
-        case Reset():
-            _reset(writer)
-    return False
 
 
 async def _send(

@@ -74,24 +74,11 @@ WORST: dict[str, Any] = {
 }
 """By step, the reply that an attacker would wish for; each fits its schema."""
 
-_FIRST = {
-    "sub_questions": "plan",
-    "passages": "read",
-    "coverage": "answer",
-    "statements": "check",
-    "needed": "clarify",
-    "ready": "probe",
-}
-
 
 def step_of(received: Received) -> str:
-    """The step that a request belongs to, by its form; a repair, which has the form of an answer, by its last line."""
-    if "output_config" not in received.body:
-        # Asked in words: the step stands before the instruction.
-        named = [line.rpartition("Step: ")[2] for line in received.user.split("\n") if "Step: " in line]
-        return named[-1] if named else "probe"
-    step = _FIRST[next(iter(received.body["output_config"]["format"]["schema"]["properties"]))]
-    return "repair" if step == "answer" and received.user.endswith("Step: repair") else step
+    """The step that a request belongs to: the last that its text names, since it stands behind all material."""
+    named = [line.rpartition("Step: ")[2] for line in received.user.split("\n") if "Step: " in line]
+    return named[-1] if named else "probe"
 
 
 def obey(received: Received) -> Answer:

@@ -18,8 +18,11 @@ from engine.errors import (
 )
 from engine.llm.claude import ClaudeModel
 from engine.llm.json_schema import closed_schema
+from engine.llm.openai import OpenAIModel
 from engine.llm.protocol import StructuredCall
+from engine.llm.remote import RemoteModel
 from engine.settings import ModelSettings
+from tests.fakes.chat_server import STRONG, FakeChat
 from tests.fakes.messages_replies import Act, Answer, Cut, Framing, Hang, Raw, Received, Refuse, Reset
 from tests.fakes.messages_server import FakeMessages
 
@@ -37,13 +40,36 @@ CALL = StructuredCall(
     max_tokens=500,
     deadline_s=10.0,
 )
+
+
+class ThinkingOnly(FakeChat):
+    """The service, but for its refusal of the older name of the limit: a fault must stand alone."""
+
+    def refusal(self, received: Received) -> tuple[str, Act] | None:
+        broken = super().refusal(received)
+        return None if broken is not None and broken[0] == "older limit" else broken
+
+
 GOOD = Answer({"done": True})
 SOON = {"retry-after-ms": "1"}
 """A wait as the service may ask for; without it the tests would sit through the backoff."""
 
 
+def opened(server: FakeMessages, concurrency: int = 16) -> RemoteModel:
+    settings = ModelSettings(api_key=server.key, base_url=server.url, concurrency=concurrency)
+    if isinstance(server, FakeChat):
+        return OpenAIModel(msgspec.structs.replace(settings, model=f"openai:{STRONG}"))
+    return ClaudeModel(settings)
+
+
+@pytest.fixture(params=[FakeMessages, ThinkingOnly], ids=["claude", "openai"])
+def service(request: pytest.FixtureRequest) -> type[FakeMessages]:
+    """Which service is faked: every fault is tried with both SDKs."""
+    return request.param
+
+
 def outcome(server: FakeMessages, call: StructuredCall = CALL) -> str | ModelError:
-    model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
+    model = opened(server)
     try:
         return asyncio.run(model.complete(call)).text
     except ModelError as error:
@@ -53,13 +79,13 @@ def outcome(server: FakeMessages, call: StructuredCall = CALL) -> str | ModelErr
 
 
 FAULTS: list[tuple[str, Act, type[ModelError], int]] = [
-    ("400", Refuse(400, "invalid_request_error", SOON), ModelMisconfigured, 2),
+    ("400", Refuse(400, "invalid_request_error", SOON), ModelMisconfigured, 1),
     ("401", Refuse(401, "authentication_error", SOON), ModelMisconfigured, 1),
     ("402", Refuse(402, "billing_error", SOON), ModelMisconfigured, 1),
     ("403", Refuse(403, "permission_error", SOON), ModelMisconfigured, 1),
     ("404", Refuse(404, "not_found_error", SOON), ModelMisconfigured, 1),
     ("413", Refuse(413, "request_too_large", SOON), ModelMisconfigured, 1),
-    ("422", Refuse(422, "invalid_request_error", SOON), ModelMisconfigured, 2),
+    ("422", Refuse(422, "invalid_request_error", SOON), ModelMisconfigured, 1),
     ("408", Refuse(408, "timeout_error", SOON), ModelUnavailable, 3),
     ("409", Refuse(409, "conflict_error", SOON), ModelUnavailable, 3),
     ("429", Refuse(429, "rate_limit_error", SOON), ModelUnavailable, 3),
@@ -94,9 +120,9 @@ FAULTS: list[tuple[str, Act, type[ModelError], int]] = [
 
 @pytest.mark.parametrize(("act", "kind", "calls"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
 def test_every_fault_has_its_error_its_number_of_calls_and_a_message_of_ours(
-    act: Act, kind: type[ModelError], calls: int
+    service: type[FakeMessages], act: Act, kind: type[ModelError], calls: int
 ) -> None:
-    with FakeMessages(lambda _: act) as server:
+    with service(lambda _: act) as server:
         error = outcome(server)
     assert type(error) is kind
     assert len(server.requests) == calls
@@ -105,32 +131,35 @@ def test_every_fault_has_its_error_its_number_of_calls_and_a_message_of_ours(
 
 
 @pytest.mark.parametrize("act", [row[1] for row in FAULTS if row[3] > 1], ids=[row[0] for row in FAULTS if row[3] > 1])
-def test_a_fault_that_passes_is_not_noticed(act: Act) -> None:
-    with FakeMessages([act, GOOD]) as server:
+def test_a_fault_that_passes_is_not_noticed(service: type[FakeMessages], act: Act) -> None:
+    with service([act, GOOD]) as server:
         assert outcome(server) == '{"done": true}'
 
 
-def test_a_refused_connection_is_an_unavailable_model() -> None:
-    with FakeMessages([]) as server:
+def test_a_refused_connection_is_an_unavailable_model(service: type[FakeMessages]) -> None:
+    with service([]) as server:
         pass
     assert type(outcome(server)) is ModelUnavailable
 
 
-def test_an_address_that_is_none_is_misconfigured_or_unavailable() -> None:
-    model = ClaudeModel(ModelSettings(api_key="k", base_url="http://[not-an-address"))
+@pytest.mark.parametrize(("model_class", "name"), [(ClaudeModel, "claude-sonnet-5-5"), (OpenAIModel, "openai:x")])
+def test_an_address_that_is_none_is_misconfigured_or_unavailable(
+    model_class: type[ClaudeModel | OpenAIModel], name: str
+) -> None:
+    model = model_class(ModelSettings(model=name, api_key="k", base_url="http://[not-an-address"))
     with pytest.raises((ModelMisconfigured, ModelUnavailable)):
         asyncio.run(model.complete(CALL))
     model.close()
 
 
-def test_a_long_retry_after_ends_the_call_at_once_instead_of_at_its_deadline() -> None:
-    async def beside_a_wait(model: ClaudeModel) -> bool:
+def test_a_long_retry_after_ends_the_call_at_once_instead_of_at_its_deadline(service: type[FakeMessages]) -> None:
+    async def beside_a_wait(model: RemoteModel) -> bool:
         call = asyncio.create_task(model.complete(msgspec.structs.replace(CALL, deadline_s=60)))
         await asyncio.wait({call}, timeout=20)
         return call.done() and isinstance(call.exception(), ModelUnavailable)
 
-    with FakeMessages(lambda _: Refuse(429, "rate_limit_error", {"retry-after": "120"})) as server:
-        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
+    with service(lambda _: Refuse(429, "rate_limit_error", {"retry-after": "120"})) as server:
+        model = opened(server)
         assert asyncio.run(beside_a_wait(model))
         model.close()
     assert len(server.requests) == 1
@@ -145,44 +174,47 @@ def test_a_retry_after_that_cannot_be_read_is_passed_over(retry_after: str) -> N
 @pytest.mark.parametrize(
     "hang", [Hang(), Hang(GOOD, 0), Hang(GOOD, 100)], ids=["before headers", "after headers", "in the body"]
 )
-def test_a_service_that_hangs_is_left_at_the_deadline(hang: Hang) -> None:
-    with FakeMessages(lambda _: hang) as server:
+def test_a_service_that_hangs_is_left_at_the_deadline(service: type[FakeMessages], hang: Hang) -> None:
+    with service(lambda _: hang) as server:
         error = outcome(server, msgspec.structs.replace(CALL, deadline_s=0.3))
     assert type(error) is ModelUnavailable
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("framing", ["length", "chunked", "close"])
-def test_no_answer_is_made_of_a_body_cut_at_any_byte(framing: Framing) -> None:
-    whole = GOOD.body("claude-sonnet-5-5")
-
+@pytest.mark.parametrize(
+    ("service", "framing"),
+    [(FakeMessages, "length"), (FakeMessages, "chunked"), (FakeMessages, "close"), (ThinkingOnly, "close")],
+    ids=["claude length", "claude chunked", "claude close", "openai close"],
+)
+def test_no_answer_is_made_of_a_body_cut_at_any_byte(service: type[FakeMessages], framing: Framing) -> None:
     def cut(received: Received) -> Act:
-        return Cut(GOOD, int(received.user), framing)
+        return Cut(GOOD, int(received.asked), framing)
 
-    async def at_every_byte(model: ClaudeModel) -> list[object]:
-        calls = (msgspec.structs.replace(CALL, user=(str(n),), deadline_s=60) for n in range(len(whole)))
+    async def at_every_byte(model: RemoteModel) -> list[object]:
+        calls = (msgspec.structs.replace(CALL, user=(str(n),), deadline_s=60) for n in range(length))
         return await asyncio.gather(*(model.complete(call) for call in calls), return_exceptions=True)
 
-    with FakeMessages(cut) as server:
-        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url, concurrency=1_000))
+    with service(cut) as server:
+        length = len(server.written(GOOD, STRONG if service is ThinkingOnly else "claude-sonnet-5-5"))
+        model = opened(server, concurrency=1_000)
         outcomes = asyncio.run(at_every_byte(model))
         model.close()
     assert {type(outcome) for outcome in outcomes} <= {ModelUnavailable, ModelOutputInvalid}
-    assert len(outcomes) == len(whole) > 300
+    assert len(outcomes) == length > 300
 
 
-def test_a_hundred_calls_at_once_each_get_their_own_reply() -> None:
+def test_a_hundred_calls_at_once_each_get_their_own_reply(service: type[FakeMessages]) -> None:
     def echo(received: Received) -> Answer:
-        number = int(received.user)
+        number = int(received.asked)
         return Answer({"asked": number}, delay_s=0.05 + number % 10 * 0.02, input_tokens=number)
 
-    async def hundred(model: ClaudeModel) -> list[tuple[int, int]]:
+    async def hundred(model: RemoteModel) -> list[tuple[int, int]]:
         calls = (msgspec.structs.replace(CALL, user=(str(n),), deadline_s=60) for n in range(100))
         replies = await asyncio.gather(*(model.complete(call) for call in calls))
         return [(json.loads(reply.text)["asked"], reply.usage.input) for reply in replies]
 
-    with FakeMessages(echo) as server:
-        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url, concurrency=100))
+    with service(echo) as server:
+        model = opened(server, concurrency=100)
         assert asyncio.run(hundred(model)) == [(n, n) for n in range(100)]
         model.close()
     assert server.most_at_once > 16

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.errors import ModelError, ModelOutputInvalid
+from engine.errors import ModelError, ModelMisconfigured, ModelOutputInvalid
 from engine.llm.claude import ClaudeModel
 from engine.llm.structured import structured
 from engine.settings import ModelSettings
@@ -83,7 +83,7 @@ def test_a_search_on_a_model_of_odd_replies_ends_in_the_offline_answer(tmp_path:
 def without_schemas(received: Received) -> Act:
     """A server of the same protocol that knows neither schemas nor cache marks, and talks around its JSON."""
     if "output_config" in received.body or "cache_control" in json.dumps(received.body):
-        return Refuse(400, "invalid_request_error")
+        return Refuse(400, "invalid_request_error", message="output_config: Extra inputs are not permitted")
     assert "Reply with exactly one JSON object" in received.user
     return Answer('Sure, here it is:\n```json\n{"said": "hello"}\n```', thinking=False)
 
@@ -98,16 +98,68 @@ def test_a_server_without_structured_outputs_is_asked_in_words_and_stays_so() ->
     assert len(server.requests) == 3
 
 
-def test_a_server_that_ignores_the_schema_is_asked_in_words_the_second_time() -> None:
+OTHER_REFUSALS: dict[str, Raw | Refuse] = {
+    "without a name": Refuse(400, "invalid_request_error"),
+    "of the model": Refuse(400, "invalid_request_error", message="the model is not loaded"),
+    "that repeats the request": Raw(
+        json.dumps(
+            {
+                "detail": [
+                    {
+                        "type": "missing",
+                        "loc": ["body", "top_k"],
+                        "msg": "Field required",
+                        "input": {"output_config": {}},
+                    }
+                ]
+            }
+        ).encode(),
+        status=422,
+    ),
+}
+
+
+@pytest.mark.parametrize("refusal", list(OTHER_REFUSALS.values()), ids=list(OTHER_REFUSALS))
+def test_a_refusal_of_something_else_is_an_error_and_changes_nothing(refusal: Raw | Refuse) -> None:
+    with FakeMessages([refusal, Answer({"said": "hello"})]) as server:
+        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
+        with pytest.raises(ModelMisconfigured):
+            asyncio.run(structured(model, call("hello"), Echo))
+        value, _ = asyncio.run(structured(model, call("hello"), Echo))
+        model.close()
+    assert value == Echo("hello")
+    assert ["output_config" in received.body for received in server.requests] == [True, True]
+
+
+def test_the_providers_own_address_is_never_asked_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeMessages(without_schemas) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        model = ClaudeModel(ModelSettings(api_key=server.key))
+        with pytest.raises(ModelMisconfigured):
+            asyncio.run(model.complete(call("hello")))
+        model.close()
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_ignores_the_schema_reads_it_in_words() -> None:
     def script(received: Received) -> Act:
-        is_plain = "Reply with exactly one JSON object" in received.user
-        return Answer('{"said": "hello"}' if is_plain else "Hello to you too!")
+        is_told = "Reply with exactly one JSON object" in received.user
+        return Answer('<think>{"said": what?}</think> {"said": "hello"}' if is_told else "Hello to you too!")
 
     with FakeMessages(script) as server:
         model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
         value, _ = asyncio.run(structured(model, call("hello"), Echo))
         model.close()
-    assert (value, len(server.requests)) == (Echo("hello"), 2)
+    assert (value, len(server.requests)) == (Echo("hello"), 1)
+
+
+def test_one_reply_without_json_changes_nothing_for_the_calls_after_it() -> None:
+    with FakeMessages([Answer("Hello to you too!"), *[Answer({"said": "hello"})] * 2]) as server:
+        model = ClaudeModel(ModelSettings(api_key=server.key, base_url=server.url))
+        for _ in range(2):
+            asyncio.run(structured(model, call("hello"), Echo))
+        model.close()
+    assert ["output_config" in received.body for received in server.requests] == [True] * 3
 
 
 def test_a_server_that_gives_no_json_in_words_either_is_left_to_the_twin() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.settings import SETTINGS, Settings, SettingsError, from_environment
+from api.settings import SETTINGS, Settings, SettingsError, from_environment, in_effect
 
 OPERATIONS = Path(__file__).resolve().parents[3] / "docs" / "operations.md"
 
@@ -80,3 +80,40 @@ def test_the_documentation_lists_every_setting_with_its_default() -> None:
     rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$", OPERATIONS.read_text(encoding="utf-8"), re.MULTILINE)
     expected = [(s.variable, f"`{s.default()}`" if s.default() else "", s.meaning) for s in SETTINGS]
     assert rows == expected
+
+
+def test_a_model_behind_openais_protocol_gets_its_own_key_and_address() -> None:
+    settings = from_environment(
+        {
+            "QUARRY_MODEL": "openai:gpt-oss:20b",
+            "OPENAI_BASE_URL": "http://127.0.0.1:11434/v1/",
+            "OPENAI_API_KEY": "theirs",
+            "ANTHROPIC_API_KEY": "ours",
+            "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",
+        }
+    ).engine_settings()
+    assert settings.llm.names == ("gpt-oss:20b", "gpt-oss:20b")
+    assert (settings.llm.api_key, settings.llm.base_url) == ("theirs", "http://127.0.0.1:11434/v1")
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"QUARRY_MODEL": "openai:gpt-4o", "QUARRY_FAST_MODEL": "claude-haiku-5-5"},
+        {"QUARRY_FAST_MODEL": "openai:gpt-4o"},
+        {"QUARRY_MODEL": "openai:"},
+        {"QUARRY_MODEL": "openai:gpt-4o", "QUARRY_AGENT": "claude"},
+    ],
+)
+def test_models_that_do_not_belong_together_are_refused_at_the_start(environment: dict[str, str]) -> None:
+    with pytest.raises(SettingsError, match="QUARRY_MODEL"):
+        from_environment(environment)
+
+
+@pytest.mark.parametrize(("value", "streamed"), [("on", True), ("OFF", False), ("0", False), ("", True)])
+def test_sentences_are_streamed_or_not_as_the_environment_says(value: str, *, streamed: bool) -> None:
+    settings = from_environment({"QUARRY_STREAM_SENTENCES": value})
+    assert settings.engine_settings().stream_sentences is streamed
+    assert {e.variable: e.value for e in in_effect({"QUARRY_STREAM_SENTENCES": value})}["QUARRY_STREAM_SENTENCES"] == (
+        "on" if streamed else "off"
+    )

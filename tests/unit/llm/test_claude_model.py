@@ -17,6 +17,7 @@ import pytest
 from engine.errors import ModelRefused, ModelTruncated, ModelUnavailable
 from engine.llm.claude import ClaudeModel
 from engine.llm.json_schema import closed_schema
+from engine.llm.plain_json import instruction
 from engine.llm.protocol import Reply, StructuredCall, TokenUsage
 from engine.model.observer import SilentObserver
 from engine.settings import ModelSettings
@@ -48,9 +49,12 @@ def complete(server: FakeMessages, call: StructuredCall = CALL) -> Reply:
         model.close()
 
 
-def test_the_request_has_schema_effort_and_cached_system_and_nothing_else() -> None:
+def test_the_request_has_schema_effort_and_cached_system_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     with FakeMessages([Answer({"done": True})]) as server:
-        complete(server)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        model = ClaudeModel(ModelSettings(api_key=server.key))
+        asyncio.run(model.complete(CALL))
+        model.close()
     assert server.requests[0].body == {
         "model": "claude-sonnet-5-5",
         "max_tokens": 500,
@@ -66,6 +70,14 @@ def test_the_request_has_schema_effort_and_cached_system_and_nothing_else() -> N
             "format": {"type": "json_schema", "schema": closed_schema(Verdict)},
         },
     }
+
+
+def test_an_address_of_ones_own_is_told_the_schema_in_words_too() -> None:
+    with FakeMessages([Answer({"done": True})]) as server:
+        complete(server)
+    blocks = server.requests[0].body["messages"][0]["content"]
+    assert [block["text"] for block in blocks] == ["the question", "the evidence", instruction(CALL.schema)]
+    assert "output_config" in server.requests[0].body
 
 
 def test_a_fast_call_goes_to_the_fast_model() -> None:

@@ -1,10 +1,9 @@
-"""Replies of a model service, read within a bound. Imports `anthropic`, so it is imported late itself."""
+"""Replies of a model service, read within a bound. Imports `httpx2`, so it is imported late itself."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-import anthropic
 import httpx2
 
 MOST_BYTES = 8 * 2**20
@@ -13,9 +12,7 @@ MOST_BYTES = 8 * 2**20
 _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
-class BoundedClient(anthropic.DefaultAsyncHttpxClient):
-    """The SDK's own HTTP client; a reply beyond `MOST_BYTES` is a fault of the connection."""
-
+class _Bounded(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         options["stream"] = True
         response = await super().send(request, **options)
@@ -33,3 +30,8 @@ class BoundedClient(anthropic.DefaultAsyncHttpxClient):
         )
         read.elapsed = response.elapsed
         return read
+
+
+def bounded_client(of: type[httpx2.AsyncClient]) -> httpx2.AsyncClient:
+    """A client as `of` makes them, an SDK's own class; a reply beyond `MOST_BYTES` is a fault of the connection."""
+    return cast("httpx2.AsyncClient", type("BoundedClient", (_Bounded, of), {})())
