@@ -69,8 +69,8 @@ class Ingest:
         """Derive every passage and vector anew with the present embedder; how many documents there are."""
         with self.locked(namespace.company_id, namespace.name):
             state = self._backend.state(namespace.id)
-            self._rederive(namespace.id, state.schema or namespace.schema, base=state.schema, progress=progress)
-            self._catalog.record(namespace.id, self._backend.state(namespace.id))
+            with self._recorded(namespace.id):
+                self._rederive(namespace.id, state.schema or namespace.schema, base=state.schema, progress=progress)
             return state.documents
 
     def delete(

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from weakref import WeakSet
 
 import duckdb
 
@@ -21,7 +22,8 @@ SETTING = "allocator_background_threads"
 """Has to stay settable in every database that is passed to `joined`."""
 
 _lock = threading.Lock()
-_open: set[Cursor] = set()
+# One that nobody closed is closed when nobody refers to it any more, which this does not count as.
+_open: WeakSet[Cursor] = WeakSet()
 
 
 def joined(connection: Cursor) -> None:

@@ -205,26 +205,25 @@ class Catalog(Mirror[_Rows]):
         Raises:
             StorageError: it is still there, or it is not known whether it is.
         """
+        try:
+            self._drop(namespace_id)
+        except StorageError:
+            if self._stale or namespace_id in self._by_id:
+                raise
+            # It failed after the commit, at the side file perhaps: the row is gone for good.
+
+    def _drop(self, namespace_id: int) -> None:
         with self._changing():
             if namespace_id not in self._by_id:
                 return
-            try:
-                with self._writing() as cursor:
-                    cursor.execute("DELETE FROM sessions WHERE namespace_id = $1", [namespace_id])
-                    cursor.execute("DELETE FROM namespaces WHERE id = $1", [namespace_id])
-            except StorageError:
-                if self._stale or namespace_id in self._by_id:
-                    raise
-                # Only the side file could not be written: the row is gone for good.
-                return
+            with self._writing() as cursor:
+                cursor.execute("DELETE FROM sessions WHERE namespace_id = $1", [namespace_id])
+                cursor.execute("DELETE FROM namespaces WHERE id = $1", [namespace_id])
             with self._lock:
                 found = self._by_id.pop(namespace_id)
                 self._unwritten.pop(namespace_id, None)
-                # One that failed while it was being added may stand in some of these only.
-                self._by_name.pop((found.company_id, found.name), None)
-                names = self._names.get(found.company_id, [])
-                if found.name in names:
-                    names.remove(found.name)
+                del self._by_name[found.company_id, found.name]
+                self._names[found.company_id].remove(found.name)
 
     def _read(self) -> _Rows:
         with self._file.read() as cursor:

@@ -46,20 +46,30 @@ class Mirror(ABC, Generic[Rows]):
         with self._writer:
             if self._stale:
                 self._reload()
-            yield
+            try:
+                yield
+            except BaseException:
+                self._reload_if_stale()
+                raise
+            self._stale = False
 
     @contextmanager
     def _writing(self) -> Generator[Cursor]:
-        """A transaction; the caller moves the rows in memory after it."""
+        """A transaction within `_changing`; the caller moves the rows in memory after it."""
+        # Until then: whatever fails on the way, it may have been committed.
+        self._stale = True
         try:
             with self._file.write() as cursor:
                 yield cursor
         except StorageError:
-            # It may have been committed all the same: read what is there.
-            self._stale = True
+            self._reload_if_stale()
+            raise
+
+    def _reload_if_stale(self) -> None:
+        """Read what is there; where that fails, the next writer does it."""
+        if self._stale:
             with suppress(StorageError):
                 self._reload()
-            raise
 
     def _reload(self) -> None:
         rows = self._read()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from engine.backend.embedded import writer
@@ -14,9 +14,9 @@ from engine.backend.embedded.folders import (
     REINDEXED,
     beside,
     clear_dropped,
+    move_away,
     recover_folder,
     recover_folders,
-    remove_folder,
     swap_folders,
     unknown_folders,
 )
@@ -146,12 +146,18 @@ class EmbeddedBackend:
         with self._noting_problems(namespace):
             if not folder.exists():
                 recover_folder(folder)
-            store = open_store(folder, self._settings)
-        if self._opened is not None:
-            self._opened(namespace, store.state())
-        # What a crash left in the log was replayed into memory.
-        self._housekeeping.written(namespace)
-        return store
+            return self._welcomed(namespace, open_store(folder, self._settings))
+
+    def _welcomed(self, namespace: int, store: NamespaceStore) -> NamespaceStore:
+        try:
+            if self._opened is not None:
+                self._opened(namespace, store.state())
+            # What a crash left in the log was replayed into memory.
+            self._housekeeping.written(namespace)
+            return store  # noqa: TRY300 - a failure here closes it too
+        except BaseException:
+            store.close()
+            raise
 
     @contextmanager
     def _noting_problems(self, namespace: int) -> Generator[None]:
@@ -184,9 +190,9 @@ class EmbeddedBackend:
 
     def drop(self, namespace: int, forget: Callable[[], None] = lambda: None) -> None:
         def change() -> None:
-            self._dropped.add(namespace)
             try:
-                remove_folder(self._folder(namespace), forget)
+                self._dropped.add(namespace)
+                move_away(self._folder(namespace), forget)
             except BaseException:
                 self._dropped.discard(namespace)
                 raise
@@ -230,13 +236,10 @@ class EmbeddedBackend:
         try:
             # A sequence above that of the old state tells the catalog of the change.
             create_store(building, spec, self._settings, pending=False, seq=seq + 1)
-            store = open_store(building, self._settings)
-            try:
+            with closing(open_store(building, self._settings)) as store:
                 done = sum(writer.upsert(store, writes, vectors, None) for writes, vectors in batches)
                 store.vectors.wait_until_built()
                 save_vectors(store)
-            finally:
-                store.close()
             self._pool.replace(spec.id, lambda: swap_folders(building, folder))
         except BaseException:
             shutil.rmtree(building, ignore_errors=True)

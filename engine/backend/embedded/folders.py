@@ -33,19 +33,19 @@ def beside(folder: Path, state: str) -> Path:
     return folder.with_name(f"{folder.name}.{state}")
 
 
-def remove_folder(folder: Path, forget: Callable[[], None]) -> None:
-    """Move the folder away, `forget` its namespace, then remove it; where `forget` fails, it is put back.
+def move_away(folder: Path, forget: Callable[[], None]) -> None:
+    """Move the folder to where `clear_dropped` removes it, and `forget` its namespace; put it back where that fails.
 
     Raises:
         StorageError: it could not be moved, and stays.
     """
     doomed = beside(folder, DROPPED)
     shutil.rmtree(doomed, ignore_errors=True)
-    with translated_os_errors():
-        if folder.exists():
-            folder.rename(doomed)
-            sync_directory(folder.parent)
     try:
+        with translated_os_errors():
+            if folder.exists():
+                folder.rename(doomed)
+                sync_directory(folder.parent)
         forget()
     except BaseException:
         _put_back(doomed, folder)
@@ -53,7 +53,7 @@ def remove_folder(folder: Path, forget: Callable[[], None]) -> None:
 
 
 def clear_dropped(folder: Path) -> None:
-    """Remove what `remove_folder` moved away; what cannot be removed now is removed at the next opening."""
+    """Remove what `move_away` moved; what cannot be removed now is removed at the next opening."""
     shutil.rmtree(beside(folder, DROPPED), ignore_errors=True)
 
 
@@ -67,8 +67,8 @@ def swap_folders(new: Path, folder: Path) -> None:
     with translated_os_errors():
         if folder.exists():
             shutil.rmtree(old, ignore_errors=True)
-        folder.rename(old)
         try:
+            folder.rename(old)
             sync_directory(folder.parent)
             new.rename(folder)
         except BaseException:
@@ -107,9 +107,10 @@ def recover_folders(root: Path, known: set[int]) -> None:
         with suppress(OSError):
             (root / str(number) / PENDING_FILE).unlink(missing_ok=True)
     for path in list(root.iterdir()):
-        name, _, state = path.name.partition(".")
+        name, *states = path.name.split(".")
         if not name.isdigit():
             continue
+        state = states[-1] if states else ""
         is_there = (root / name).exists()
         is_unborn = not state and int(name) not in known and (path / PENDING_FILE).exists()
         is_spare = state in (BUILDING, REPLACED, REINDEXED, DROPPED) and (is_there or int(name) not in known)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 from engine.backend.embedded.catchup import catch_up_lexical, catch_up_vectors
@@ -22,7 +24,7 @@ from engine.lexical.index import LexicalIndex
 from engine.model.namespace import NamespaceState
 from engine.settings import EngineSettings
 from engine.storage.attributes import Columns, drop_retired, has_retired
-from engine.storage.connection import Database, connect
+from engine.storage.connection import Cursor, Database, connect
 from engine.storage.files import PRIVATE, folder_bytes, sync_directory, translated_os_errors
 from engine.storage.journal import begin_after, read_counters
 from engine.storage.manifest import Manifest
@@ -38,8 +40,9 @@ def open_store(folder: Path, settings: EngineSettings) -> NamespaceStore:
     Raises:
         CorruptData: the database is damaged, or older than what was acknowledged.
     """
-    database = _open_database(folder, settings)
+    opened = ExitStack()
     try:
+        database = opened.enter_context(closing(_open_database(folder, settings)))
         with database.reader() as cursor:
             retired = has_retired(cursor)
         if retired:
@@ -49,7 +52,7 @@ def open_store(folder: Path, settings: EngineSettings) -> NamespaceStore:
             seq, columns, record = read_counters(cursor).seq, Columns(cursor), read_record(cursor)
         return _assemble(folder, database, columns, record, settings, seq)
     except BaseException:
-        database.close()
+        opened.close()
         raise
 
 
@@ -72,12 +75,11 @@ def read_state(folder: Path, settings: EngineSettings, *, accept_loss: bool = Fa
     Raises:
         CorruptData: as `open_store`.
     """
-    database = _open_database(folder, settings, accept_loss=accept_loss)
-    try:
-        with database.reader() as cursor:
-            seq, record, passages = read_counters(cursor).seq, read_record(cursor), count_passages(cursor)
-    finally:
-        database.close()
+    with (
+        closing(_open_database(folder, settings, accept_loss=accept_loss)) as database,
+        database.reader() as cursor,
+    ):
+        seq, record, passages = read_counters(cursor).seq, read_record(cursor), count_passages(cursor)
     return NamespaceState(
         seq=seq,
         schema=record.schema,
@@ -94,39 +96,47 @@ def _open_database(folder: Path, settings: EngineSettings, *, accept_loss: bool 
         # DuckDB would make an empty one.
         raise CorruptData("The database of the namespace is missing.")
     path, manifest = folder / DATABASE_FILE, Manifest(folder / MANIFEST_FILE)
-    database = open_mended(
-        path,
-        lambda: connect(path, threads=settings.storage.threads, memory_limit=settings.storage.memory_limit),
-        lambda cursor: read_counters(cursor).seq if applied(cursor) else 0,
-        0 if accept_loss else manifest.read(),
-    )
+    opened = ExitStack()
     try:
+        recorded = 0 if accept_loss else manifest.read()
+        database = opened.enter_context(closing(open_mended(path, partial(_connect, path, settings), _seq, recorded)))
         migrate(database, shipped("namespace"))
         with database.reader() as cursor:
             manifest.check(read_counters(cursor).seq, accept_loss=accept_loss)
+        return database  # noqa: TRY300 - a failure here closes it too
     except BaseException:
-        database.close()
+        opened.close()
         raise
-    return database
+
+
+def _connect(path: Path, settings: EngineSettings) -> Database:
+    return connect(path, threads=settings.storage.threads, memory_limit=settings.storage.memory_limit)
+
+
+def _seq(cursor: Cursor) -> int:
+    return read_counters(cursor).seq if applied(cursor) else 0
 
 
 def _assemble(
     folder: Path, database: Database, columns: Columns, record: Record, settings: EngineSettings, seq: int
 ) -> NamespaceStore:
-    lexical, lexical_seq = _open_lexical(folder / LEXICAL_FOLDER)
-    vectors, vectors_seq = VectorIndex.open(folder / VECTORS_FOLDER, record.dimension, settings.vectors)
-    store = NamespaceStore(folder, database, lexical, vectors, columns, settings, record)
+    opened = ExitStack()
     try:
+        lexical, lexical_seq = _open_lexical(folder / LEXICAL_FOLDER)
+        opened.callback(lexical.close)
+        vectors, vectors_seq = VectorIndex.open(folder / VECTORS_FOLDER, record.dimension, settings.vectors)
+        opened.callback(vectors.close)
+        store = NamespaceStore(folder, database, lexical, vectors, columns, settings, record)
         with store.reading() as cursor:
             catch_up_lexical(store, cursor, lexical_seq, seq)
             catch_up_vectors(store, cursor, vectors_seq, seq)
         store.saved_seq = max(vectors_seq, 0)
         store.load(seq)
+        return store  # noqa: TRY300 - a failure here closes it too
     except BaseException:
         # A writer that stayed open would hold the index's lock against the next attempt.
-        store.close()
+        opened.close()
         raise
-    return store
 
 
 def _open_lexical(folder: Path) -> tuple[LexicalIndex, int]:
@@ -146,23 +156,22 @@ def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings, *,
     """
     building = beside(folder, BUILDING)
     shutil.rmtree(building, ignore_errors=True)
-    with translated_os_errors():
-        building.mkdir(parents=True, mode=PRIVATE)
-        if pending:
-            (building / PENDING_FILE).touch()
-    database = connect(
-        building / DATABASE_FILE, threads=settings.storage.threads, memory_limit=settings.storage.memory_limit
-    )
     try:
-        migrate(database, shipped("namespace"))
-        with database.transaction() as cursor:
-            write_identity(cursor, spec)
-            write_schema(cursor, read_record(cursor), spec.schema)
-            fitted(cursor, Columns(cursor), spec.schema)
-            begin_after(cursor, seq)
-    finally:
-        database.close()
-    with translated_os_errors():
-        sync_directory(building)
-        building.rename(folder)
-        sync_directory(folder.parent)
+        with translated_os_errors():
+            building.mkdir(parents=True, mode=PRIVATE)
+            if pending:
+                (building / PENDING_FILE).touch()
+        with closing(_connect(building / DATABASE_FILE, settings)) as database:
+            migrate(database, shipped("namespace"))
+            with database.transaction() as cursor:
+                write_identity(cursor, spec)
+                write_schema(cursor, read_record(cursor), spec.schema)
+                fitted(cursor, Columns(cursor), spec.schema)
+                begin_after(cursor, seq)
+        with translated_os_errors():
+            sync_directory(building)
+            building.rename(folder)
+            sync_directory(folder.parent)
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise

@@ -34,7 +34,8 @@ class NamespaceStore:
     """The three stores of a namespace, kept in step.
 
     Writers hold `write_lock`; readers take `snapshot` and never wait. `committed_seq` moves at the database's commit,
-    `snapshot.seq` when both indexes show the same state: where they differ, a write is being applied.
+    `snapshot.seq` when both indexes show the same state: where they differ, a write is being applied. A write that
+    failed on the way, and could not be undone in memory, leaves `is_settled` False for the next one.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class NamespaceStore:
         self.committed_seq = 0
         self.saved_seq = 0
         self.unsaved_rows = 0
+        self.is_settled = True
         self._snapshot: Snapshot | None = None
 
     @property

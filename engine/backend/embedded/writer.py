@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import msgspec
@@ -11,7 +12,7 @@ import numpy as np
 
 from engine.backend.embedded.catchup import rebuild_indexes
 from engine.backend.embedded.columns import fitted
-from engine.backend.embedded.record import write_schema
+from engine.backend.embedded.record import read_record, write_schema
 from engine.backend.embedded.store import NamespaceStore
 from engine.backend.protocol import DocumentWrite
 from engine.errors import QuarryError, StorageError
@@ -73,8 +74,7 @@ def upsert(
         raise ValueError(f"{passages} passages but {len(vectors)} vectors")
     guard_space(store, documents, vectors)
     vectors = as_stored(vectors)
-    with store.write_lock:
-        mend(store)
+    with store.write_lock, settled(store):
         columns, record = store.columns, store.record
         with store.database.transaction() as cursor:
             before = read_counters(cursor)
@@ -97,8 +97,7 @@ def upsert(
 
 def delete(store: NamespaceStore, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
     """How many documents were removed; a root takes its children with it."""
-    with store.write_lock:
-        mend(store)
+    with store.write_lock, settled(store):
         with store.database.transaction() as cursor:
             keys = keys_of(cursor, ids or []) if roots is None else keys_of_roots(cursor, roots)
             if not keys:
@@ -188,10 +187,33 @@ def _apply(store: NamespaceStore, seq: int, passages: Sequence[Added], vectors: 
     store.manifest.record(seq)
 
 
-def mend(store: NamespaceStore) -> None:
-    """Build the indexes anew where an earlier write left them behind the database. The caller holds the write lock."""
+@contextmanager
+def settled(store: NamespaceStore) -> Generator[None]:
+    """A write within which `store` may differ from its database; it does not before, nor after one that failed.
+
+    The caller holds the write lock. Where a failed write cannot be settled either, the next one does it.
+    """
+    if not store.is_settled:
+        settle(store)
+    store.is_settled = False
+    try:
+        yield
+    except BaseException:
+        with suppress(QuarryError):
+            settle(store)
+        raise
+    store.is_settled = True
+
+
+def settle(store: NamespaceStore) -> None:
+    """Have what the store has in memory say what its database says, and both indexes show it."""
+    with store.reading() as cursor:
+        seq = read_counters(cursor).seq
+        store.columns, store.record = Columns(cursor), read_record(cursor)
+    store.committed_seq = seq
     if not store.is_current:
         rebuild_indexes(store)
+    store.is_settled = True
 
 
 def guard_space(store: NamespaceStore, documents: Sequence[DocumentWrite], vectors: Vectors) -> None:
