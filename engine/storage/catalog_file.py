@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.errors import CorruptData
 from engine.storage.connection import Cursor, Database, connect
-from engine.storage.files import PRIVATE_FILE
+from engine.storage.files import make_files_private
 from engine.storage.hot_copy import copy_database
 from engine.storage.manifest import Manifest
 from engine.storage.migrate import applied, migrate, shipped
@@ -52,12 +52,12 @@ class CatalogFile:
             0 if accept_loss else manifest.read(),
         )
         try:
-            path.chmod(PRIVATE_FILE)
             # Before anything is written: what is left may be needed to find out what happened.
             with database.reader() as cursor:
                 generation = _generation(cursor) if applied(cursor) else 0
             manifest.check(generation, accept_loss=accept_loss)
             migrate(database, shipped("catalog"))
+            make_files_private(directory)
         except BaseException:
             database.close()
             raise
@@ -84,6 +84,8 @@ class CatalogFile:
                 yield cursor
                 cursor.execute("UPDATE state SET generation = generation + 1")
                 generation = _generation(cursor)
+            # The log is made anew after each checkpoint.
+            make_files_private(self._manifest.path.parent)
             self._manifest.record(generation)
 
     def copy_to(self, directory: Path) -> int:

@@ -49,6 +49,31 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, PRIVATE_FILE)
 
 
+def make_private(folder: Path) -> None:
+    """Take `folder`, with all in it that libraries made by the mask of the process, from other users."""
+    _take_from_others(folder, PRIVATE)
+    for parent, folders, names in os.walk(folder):
+        for name in folders:
+            _take_from_others(Path(parent, name), PRIVATE)
+        for name in names:
+            _take_from_others(Path(parent, name), PRIVATE_FILE)
+
+
+def make_files_private(folder: Path) -> None:
+    """As `make_private`, but only the files that stand directly in `folder`."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.is_file():
+                _take_from_others(path, PRIVATE_FILE)
+
+
+def _take_from_others(path: Path, mode: int) -> None:
+    # A file may go meanwhile, or belong to another user: then it is not ours to change.
+    with suppress(OSError):
+        if path.lstat().st_mode & 0o077 and not path.is_symlink():
+            path.chmod(mode)
+
+
 def sync_directory(directory: Path) -> None:
     """Make renames and new files in `directory` survive a power cut."""
     if os.name == "nt":  # has no such call, and journals renames itself

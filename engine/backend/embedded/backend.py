@@ -75,6 +75,8 @@ class EmbeddedBackend:
         self._opened = opened
         with translated_os_errors():
             self._root.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
+            with suppress(OSError):
+                self._root.chmod(PRIVATE)
         self._pool = StorePool(settings.storage.open_namespaces, self._open, save_vectors)
         self._housekeeping = Housekeeping(self._tidy)
         self._dropped: set[int] = set()

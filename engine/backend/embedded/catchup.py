@@ -17,6 +17,7 @@ from engine.backend.embedded.store import (
 from engine.lexical.index import LexicalPassage
 from engine.model.hits import Labels
 from engine.storage.connection import Cursor
+from engine.storage.files import make_private
 from engine.storage.journal import changes_since, forget_changes, read_counters
 from engine.storage.passages import texts_between, vectors_between
 
@@ -71,3 +72,4 @@ def save_vectors(store: NamespaceStore) -> None:
         store.saved_seq, store.unsaved_rows = seq, 0
         with store.database.transaction() as cursor:
             forget_changes(cursor, seq)
+        make_private(store.folder)

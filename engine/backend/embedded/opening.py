@@ -25,7 +25,7 @@ from engine.model.namespace import NamespaceState
 from engine.settings import EngineSettings
 from engine.storage.attributes import Columns, drop_retired, has_retired
 from engine.storage.connection import Cursor, Database, connect
-from engine.storage.files import PRIVATE, folder_bytes, sync_directory, translated_os_errors
+from engine.storage.files import PRIVATE, folder_bytes, make_private, sync_directory, translated_os_errors
 from engine.storage.journal import begin_after, read_counters
 from engine.storage.manifest import Manifest
 from engine.storage.migrate import applied, migrate, shipped
@@ -132,6 +132,7 @@ def _assemble(
             catch_up_vectors(store, cursor, vectors_seq, seq)
         store.saved_seq = max(vectors_seq, 0)
         store.load(seq)
+        make_private(folder)
         return store  # noqa: TRY300 - a failure here closes it too
     except BaseException:
         # A writer that stayed open would hold the index's lock against the next attempt.
@@ -168,6 +169,7 @@ def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings, *,
                 write_schema(cursor, read_record(cursor), spec.schema)
                 fitted(cursor, Columns(cursor), spec.schema)
                 begin_after(cursor, seq)
+        make_private(building)
         with translated_os_errors():
             sync_directory(building)
             building.rename(folder)

@@ -19,7 +19,7 @@ from engine.model.namespace import NamespaceState
 from engine.settings import EngineSettings
 from engine.storage.attributes import Columns
 from engine.storage.connection import Cursor, Database
-from engine.storage.files import folder_bytes
+from engine.storage.files import folder_bytes, make_private
 from engine.storage.manifest import Manifest
 from engine.storage.passages import label_keys
 from engine.vector.index import VectorIndex
@@ -121,3 +121,4 @@ class NamespaceStore:
         self.vectors.close()
         self.lexical.close()
         self.database.close()
+        make_private(self.folder)

@@ -24,7 +24,7 @@ from engine.storage import allocator
 from engine.storage.attributes import Columns, delete_attributes
 from engine.storage.connection import Cursor
 from engine.storage.documents import DocumentRow, delete_documents, insert_documents, keys_of, keys_of_roots
-from engine.storage.files import require_free_space
+from engine.storage.files import make_private, require_free_space
 from engine.storage.journal import Counters, append_change, read_counters
 from engine.storage.passages import (
     STORED_VECTORS,
@@ -183,6 +183,7 @@ def _apply(store: NamespaceStore, seq: int, passages: Sequence[Added], vectors: 
     else:
         store.publish(seq, added, added_keys, removed)
     store.unsaved_rows += len(added) + len(removed)
+    make_private(store.folder)
     # Last: a side file behind the database is harmless, and a write is acknowledged only when it stands.
     store.manifest.record(seq)
 
