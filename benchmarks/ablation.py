@@ -111,7 +111,6 @@ KEPT: dict[str, list[Change]] = {
     "without window and header": without("headed_window"),
     "without phrases": without("phrase"),
     "without named share of the header": without("named"),
-    "without form": without("form"),
     "without document coverage": without("document"),
     "without nearness": without("nearness"),
     "without mentions": without("mention"),

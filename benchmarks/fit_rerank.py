@@ -28,9 +28,11 @@ import engine
 from benchmarks.data import SCHEMAS, Collection, Question, data_folder, present_collections, without_space
 from benchmarks.quality import half_of, sample
 from benchmarks.report import table
+from engine.backend.protocol import Backend
 from engine.model.document import Passage
-from engine.model.hits import Candidates
+from engine.model.hits import Candidates, Labels
 from engine.ranking.asking import asks
+from engine.ranking.passage_terms import PassageTerms
 from engine.ranking.rerank import RERANKED, TermReranker
 from engine.ranking.weights import QUESTION, STATEMENT, FeatureWeights
 
@@ -87,10 +89,15 @@ class Recorder(TermReranker):
 
     kept: ClassVar[list[tuple[Candidates, Sequence[Passage], Mapping[str, Floats]]]] = []
 
-    def rerank(self, query: str, candidates: Candidates, passages: Sequence[Passage]) -> Candidates:
-        weights = replace(QUESTION if asks(query) else STATEMENT, form=0.1, nearness=1e-9)
-        self.kept.append((candidates, passages, self.columns(query, candidates, passages, weights)))
+    def rerank(self, query: str, candidates: Candidates, passages: PassageTerms) -> Candidates:
+        weights = replace(QUESTION if asks(query) else STATEMENT, nearness=1e-9)
+        self.kept.append((candidates, passages.passages, self.columns(candidates, passages, weights)))
         return super().rerank(query, candidates, passages)
+
+
+def terms_with_texts(backend: Backend, namespace: int, labels: Labels) -> PassageTerms:
+    """The terms of passages beside the passages, which a forward index does not read."""
+    return PassageTerms.of(backend.hydrate(namespace, labels))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -189,7 +196,8 @@ def _recorded(collection: Collection, questions: Sequence[Question]) -> Pool:
     with tempfile.TemporaryDirectory() as folder, engine.open(folder, agent="offline") as quarry:
         quarry.upsert("bench", collection.documents(), schema=SCHEMAS[collection.name])
         rows: list[tuple[Floats, Floats, list[int], list[float], float]] = []
-        with patch("engine.retrieval.retriever.TermReranker", Recorder):
+        backend = "engine.backend.embedded.backend.EmbeddedBackend.passage_terms"
+        with patch("engine.retrieval.retriever.TermReranker", Recorder), patch(backend, terms_with_texts):
             for question in questions:
                 Recorder.kept.clear()
                 quarry.retrieve("bench", question.text, k=1, mode="hybrid")

@@ -25,9 +25,8 @@ from engine.analysis.scripts import prepare
 from engine.model.document import Passage
 from engine.question.names import names_in
 from engine.question.terms import identifiers_in
-from engine.ranking.mentions import without_qualifier
 from engine.retrieval.query import Ranked
-from engine.text.headers import split_header
+from engine.text.headers import split_header, without_qualifier
 
 
 class Lookups(NamedTuple):

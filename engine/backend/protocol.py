@@ -17,6 +17,7 @@ from engine.model.document import JsonValue, Passage, PassageDraft
 from engine.model.hits import Candidates, Labels, Vectors
 from engine.model.namespace import NamespaceState
 from engine.model.schema import Schema, TypedValue
+from engine.ranking.passage_terms import PassageTerms
 from engine.ranking.terms import QueryTerms
 
 
@@ -230,6 +231,13 @@ class Backend(Protocol):
 
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         """The live passages among `labels`, in the order asked."""
+        ...
+
+    def passage_terms(self, namespace: int, labels: Labels) -> PassageTerms:
+        """The terms of the passages among `labels`, in the order asked: the same as `PassageTerms.of` makes of them.
+
+        Passages that are no longer live may be left out, or be among them.
+        """
         ...
 
     def reading(self, namespace: int) -> AbstractContextManager[None]:

@@ -27,11 +27,16 @@ HEAP_BYTES = 50_000_000
 
 
 class LexicalPassage(NamedTuple):
-    """What is indexed of a passage; `label` in ``[0, 2**63)``, never reused."""
+    """What is indexed of a passage; `label` in ``[0, 2**63)``, never reused.
+
+    Attributes:
+        language: of the body, asked for where it is None.
+    """
 
     label: int
     header: str
     body: str
+    language: str | None = None
 
 
 class LexicalIndex:
@@ -96,8 +101,8 @@ class LexicalIndex:
                 writer = self._open_writer()
                 for label in gone:
                     writer.delete_documents_by_term(native.LABEL, label)
-                for label, header, body in added:
-                    language = language_of(body)
+                for label, header, body, spoken in added:
+                    language = spoken or language_of(body)
                     languages[language] += 1
                     above = indexable(header, language)
                     whole = f"{above}\n{indexable(body, language)}"

@@ -7,74 +7,77 @@ hyperlinks are in retrieval over several hops (Asai et al. 2020, "Learning to re
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
 import numpy as np
+import numpy.typing as npt
 
-from engine.ranking.features import Shares, TermIds
+from engine.ranking.features import Shares
+from engine.ranking.passage_terms import Indices, PassageTerms, TermTexts, document_numbers
 
 NAMING = 10
 """Passages that may name others: the best so far."""
 COMMON_NAME_SHARE = 0.25
 """A name that stands in more of the passages than this tells nothing: a publisher, a word that is also a title."""
-_QUALIFIER = re.compile(r"\s*[(\[（][^()\[\]（）]*[)\]）]\s*$")
 
 
-def without_qualifier(title: str) -> str:
-    """`title` less what stands in brackets at its end, which tells namesakes apart and is left out in running text.
-
-    >>> without_qualifier("Mercury (planet)"), without_qualifier("(I)")
-    ('Mercury', '(I)')
-    """
-    return _QUALIFIER.sub("", title) or title
-
-
-def name_mentions(
-    names: Sequence[Sequence[TermIds]],
-    bodies: Sequence[TermIds],
-    documents: Sequence[str],
-    strengths: Shares,
-) -> Shares:
+def name_mentions(passages: PassageTerms, strengths: Shares) -> Shares:
     """How strongly a better passage of another document names each passage's document; ``(passages,)``, in [0, 1].
 
     The square of the strength of the strongest of the `NAMING` first passages that holds a name of it, term for term
     and in order. Names that documents share, and names that stand in too many passages, do not count.
 
     Args:
-        names: of each passage's document, as term ids; empty ones are ignored.
-        bodies: the passages' terms in order.
-        documents: which document each passage is of.
         strengths: score of each passage as a share of the best, in [0, 1].
     """
-    texts = [body.tobytes() for body in bodies]
-    order: list[int] = np.argsort(-strengths, kind="stable").tolist()
-    naming = order[:NAMING]
-    named = np.zeros(len(texts), np.float32)
-    for name, owners in _owned_by_one(names, documents).items():
+    named = np.zeros(len(passages), np.float32)
+    held = _standing(passages.names, passages.bodies)
+    documents = document_numbers(passages.documents)
+    naming = np.argsort(-strengths, kind="stable")[:NAMING]
+    most = max(1.0, COMMON_NAME_SHARE * len(passages))
+    for names in _equal_names(passages.names, np.flatnonzero(held.any(axis=1))):
+        owners = passages.named[names]
         document = documents[owners[0]]
-        first = next((at for at in naming if documents[at] != document and _stands_in(name, texts[at])), None)
-        if first is None:
+        if (documents[owners] != document).any():
             continue
-        held = sum(1 for at in order if documents[at] != document and _stands_in(name, texts[at]))
-        if held <= max(1.0, COMMON_NAME_SHARE * len(texts)):
-            named[owners] = np.maximum(named[owners], strengths[first] ** 2)
+        elsewhere = held[names[0]] & (documents != document)
+        first = np.flatnonzero(elsewhere[naming])
+        if len(first) and int(np.count_nonzero(elsewhere)) <= most:
+            strength = strengths[naming[first[0]]]
+            named[owners] = np.maximum(named[owners], strength * strength)
     return named
 
 
-def _owned_by_one(names: Sequence[Sequence[TermIds]], documents: Sequence[str]) -> dict[bytes, list[int]]:
-    """Name → passages of the one document that has it."""
-    owners: dict[bytes, list[int]] = {}
-    for at, of in enumerate(names):
-        for name in of:
-            if len(name):
-                owners.setdefault(name.tobytes(), []).append(at)
-    return {name: of for name, of in owners.items() if len({documents[at] for at in of}) == 1}
+def _equal_names(names: TermTexts, which: Indices) -> list[Indices]:
+    """The names of `which` in groups of equal ones."""
+    groups: dict[bytes, list[int]] = {}
+    starts, ends = names.starts.tolist(), np.cumsum(names.lengths).tolist()
+    for name in which.tolist():
+        groups.setdefault(names.terms[starts[name] : ends[name]].tobytes(), []).append(name)
+    return [np.array(group, np.int64) for group in groups.values()]
 
 
-def _stands_in(name: bytes, text: bytes) -> bool:
-    """Whether the terms of `name` follow each other in `text`, both arrays of int32 as bytes."""
-    at = text.find(name)
-    while at >= 0 and at % 4:
-        at = text.find(name, at + 1)
-    return at >= 0
+def _standing(names: TermTexts, texts: TermTexts) -> npt.NDArray[np.bool_]:
+    """Whether the terms of each name follow each other in each text; shape ``(names, texts)``. No name is empty."""
+    found = np.zeros((len(names.lengths), len(texts.lengths)), np.bool_)
+    if len(names.lengths) == 0 or len(texts.terms) == 0:
+        return found
+    starts = names.starts
+    order = np.argsort(names.terms[starts], kind="stable")
+    first = names.terms[starts][order]
+    begins, ends = np.searchsorted(first, texts.terms), np.searchsorted(first, texts.terms, side="right")
+    # Every place where a text has the first term of a name, with each name that begins so.
+    counts = ends - begins
+    places = np.flatnonzero(counts)
+    counts = counts[places]
+    begun = np.repeat(begins[places] - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+    name, place = order[begun], np.repeat(places, counts)
+    text_ends = np.cumsum(texts.lengths)
+    text = np.searchsorted(text_ends, place, side="right")
+    fits = place + names.lengths[name] <= text_ends[text]
+    name, place, text = name[fits], place[fits], text[fits]
+    for step in range(1, int(names.lengths.max())):
+        longer = names.lengths[name] > step
+        same = ~longer
+        same[longer] = names.terms[starts[name[longer]] + step] == texts.terms[place[longer] + step]
+        name, place, text = name[same], place[same], text[same]
+    found[name, text] = True
+    return found

@@ -6,14 +6,14 @@ from time import perf_counter
 
 import numpy as np
 
-from engine.backend.protocol import Backend, Legs, LegsQuery, LexicalTerms
+from engine.backend.protocol import Backend, LegsQuery, LexicalTerms
 from engine.embedding.protocol import Embedder
-from engine.lexical.term_ids import term_table
 from engine.model.document import Passage
-from engine.model.hits import Candidates, Vectors
+from engine.model.hits import Candidates, Labels, Vectors
 from engine.model.namespace import StoredNamespace, check_embedder
 from engine.model.observer import Observer, timed
 from engine.ranking.fusion import fuse
+from engine.ranking.passage_terms import PassageTerms
 from engine.ranking.rerank import RERANKED, Reranker, TermReranker, scores_of
 from engine.retrieval.query import Ranked, RetrievalQuery
 from engine.retrieval.query_vector import weighs_words, weighted_by_rarity
@@ -70,43 +70,49 @@ class Retriever:
         for stage, seconds in legs.took_s.items():
             self._observer.observe(stage, seconds)
         begin = perf_counter()
-        brought_up = max(RERANKED, query.k) if query.mode == "hybrid" else query.k
-        fused = fuse(legs.lexical, legs.vector, brought_up, terms=len(legs.terms))
-        rank_s = perf_counter() - begin
-        if len(fused) == 0:
-            self._observer.observe("rank", rank_s)
-            return Ranked.empty(legs.allowed), False
+        whole = query.mode == "hybrid"
+        fused = fuse(legs.lexical, legs.vector, max(RERANKED, query.k) if whole else query.k, terms=len(legs.terms))
+        known = self._backend.passage_terms(namespace, fused.labels[:RERANKED]) if whole and len(fused) else None
+        found = len(fused)
+        if known is not None:
+            fused = _kept(fused, known.labels)
+            fused = TermReranker(legs.terms, legs.vector).rerank(query.text, fused, known)
+        self._observer.observe("rank", perf_counter() - begin)
+        read = query.k if self._reader is None or not whole else max(RERANKED, query.k)
         with timed(self._observer, "hydrate"):
-            passages = self._backend.hydrate(namespace, fused.labels)
-        begin = perf_counter()
-        lost = len(passages) < len(fused)
-        if lost:
-            live = np.fromiter((p.label for p in passages), np.int64, len(passages))
-            keep = np.isin(fused.labels, live)
-            fused = Candidates(fused.labels[keep], fused.scores[keep])
-        scanned = frozenset(p.document_id for p in passages)
-        if query.mode == "hybrid":
-            fused, passages = self._reranked(query.text, fused, passages, legs)
-        best = fused.labels[: query.k]
+            passages = self._passages(namespace, fused.labels[:read], known)
+        fused = _kept(fused, np.fromiter((passage.label for passage in passages), np.int64, len(passages)), read)
+        lost = len(fused) < found
+        if self._reader is not None and whole:
+            with timed(self._observer, "rerank"):
+                fused = self._reader.rerank(query.text, fused, passages[:RERANKED])
+        best = Candidates(fused.labels[: query.k], fused.scores[: query.k])
+        of = {passage.label: passage for passage in passages}
+        documents = () if known is None else known.documents
         ranked = Ranked(
-            tuple(passages[: query.k]),
-            fused.scores[: query.k],
-            scores_of(legs.lexical, best),
-            scores_of(legs.vector, best),
-            scanned,
+            tuple(of[label] for label in best.labels.tolist()),
+            best.scores,
+            scores_of(legs.lexical, best.labels),
+            scores_of(legs.vector, best.labels),
+            frozenset((*documents, *(passage.document_id for passage in passages))),
             legs.allowed,
         )
-        self._observer.observe("rank", rank_s + perf_counter() - begin)
         return ranked, lost
 
-    def _reranked(
-        self, text: str, fused: Candidates, passages: list[Passage], legs: Legs
-    ) -> tuple[Candidates, list[Passage]]:
-        reranker = TermReranker(legs.terms, term_table(), legs.vector)
-        ranked = reranker.rerank(text, fused, passages[:RERANKED])
-        of = {passage.label: passage for passage in passages}
-        if self._reader is not None:
-            first = [of[label] for label in ranked.labels[:RERANKED].tolist()]
-            with timed(self._observer, "rerank"):
-                ranked = self._reader.rerank(text, ranked, first)
-        return ranked, [of[label] for label in ranked.labels.tolist()]
+    def _passages(self, namespace: int, labels: Labels, known: PassageTerms | None) -> list[Passage]:
+        """The live passages among `labels`, in their order."""
+        if known is not None and known.passages:
+            read = {passage.label: passage for passage in known.passages}
+            if all(label in read for label in labels.tolist()):
+                return [read[label] for label in labels.tolist()]
+        return self._backend.hydrate(namespace, labels)
+
+
+def _kept(ranked: Candidates, live: Labels, first: int = RERANKED) -> Candidates:
+    """`ranked` less those of the `first` that are not `live`: they were removed since."""
+    asked = min(first, len(ranked))
+    if len(live) == asked:
+        return ranked
+    keep = np.ones(len(ranked), np.bool_)
+    keep[:asked] = np.isin(ranked.labels[:asked], live)
+    return Candidates(ranked.labels[keep], ranked.scores[keep])

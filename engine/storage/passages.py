@@ -89,11 +89,12 @@ def label_keys(cursor: Cursor) -> tuple[Labels, npt.NDArray[np.int64]]:
 
 def texts_between(
     cursor: Cursor, first: int, stop: int, *, batch: int = 20_000
-) -> Iterator[list[tuple[int, str, str]]]:
-    """``(label, header, text)`` of live labels in ``[first, stop)``, ascending, in batches."""
+) -> Iterator[list[tuple[int, str, str, str]]]:
+    """``(label, document_id, header, text)`` of live labels in ``[first, stop)``, ascending, in batches."""
     while first < stop:
         rows = cursor.execute(
-            "SELECT label, header, text FROM passages WHERE label >= $1 AND label < $2 ORDER BY label LIMIT $3",
+            "SELECT label, document_id, header, text FROM passages "
+            "WHERE label >= $1 AND label < $2 ORDER BY label LIMIT $3",
             [first, stop, batch],
         ).fetchall()
         if not rows:

@@ -17,6 +17,7 @@ HEADER_TOKENS = 40
 
 _SEPARATOR = " · "
 
+_QUALIFIER = re.compile(r"\s*[(\[（][^()\[\]（）]*[)\]）]\s*$")
 _LETTERS = re.compile(rf"[^\W\d_]{{2}}|[{CJK}{HANGUL}]")
 _OPAQUE = re.compile(
     r"(?:[a-z][a-z0-9+.\-]*://|www\.|mailto:|data:|urn:)\S+"
@@ -98,3 +99,12 @@ def split_header(header: str) -> list[str]:
     ['Annual report', 'Finance']
     """
     return header.split(_SEPARATOR) if header else []
+
+
+def without_qualifier(title: str) -> str:
+    """`title` less what stands in brackets at its end, which tells namesakes apart and is left out in running text.
+
+    >>> without_qualifier("Mercury (planet)"), without_qualifier("(I)")
+    ('Mercury', '(I)')
+    """
+    return _QUALIFIER.sub("", title) or title

@@ -18,6 +18,7 @@ from engine.ingest.derive import derive
 from engine.model.checking import plan_upload
 from engine.model.hits import Candidates
 from engine.model.schema import Schema, decode_schema, merge
+from engine.ranking.passage_terms import PassageTerms
 from engine.settings import PassageSettings
 from tests.embedders import HashingEmbedder
 
@@ -380,6 +381,20 @@ class BackendContract:
         assert gone not in {p.document_id for p in left}
         assert [p.label for p in left] == [n for n in labels.tolist() if n in {p.label for p in left}]
         assert filled.hydrate(1, np.empty(0, np.int64)) == []
+
+    def test_terms_of_passages_are_those_of_their_texts_in_the_order_asked(self, filled: Backend) -> None:
+        labels = ask(filled, "harbour").vector.labels[::-1]
+        given, from_texts = filled.passage_terms(1, labels), PassageTerms.of(filled.hydrate(1, labels))
+        assert given.labels.tolist() == labels.tolist()
+        assert given.documents == from_texts.documents
+        assert given.named.tolist() == from_texts.named.tolist()
+        for one, other in (
+            (given.bodies, from_texts.bodies),
+            (given.headers, from_texts.headers),
+            (given.names, from_texts.names),
+        ):
+            assert one.terms.tolist() == other.terms.tolist()
+            assert one.lengths.tolist() == other.lengths.tolist()
 
     def test_a_passage_is_word_for_word_what_its_attribute_holds(self, filled: Backend) -> None:
         passages = filled.hydrate(1, ask(filled, "harbour").vector.labels)

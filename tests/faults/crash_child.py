@@ -47,7 +47,7 @@ def main(folder: str, seed: str, point: str) -> None:
                 say({"begin": {"delete": gone}})
                 quarry.delete("n", document_ids=gone)
             say({"done": True})
-            if point == "save" and step == 3:
+            if point in ("terms", "save") and step == 3:
                 quarry.maintain("n")
             if point == "swap" and step == 3:
                 quarry.reindex("n")

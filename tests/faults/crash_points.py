@@ -9,11 +9,12 @@ from typing import Any
 
 from engine.backend.embedded import writer
 from engine.lexical import index as lexical_index
+from engine.lexical.forward import ForwardIndex
 from engine.lexical.index import LexicalIndex
 from engine.storage.manifest import Manifest
 from engine.vector.index import VectorIndex
 
-POINTS = ("commit", "recording", "lexical", "vectors", "manifest", "save", "swap")
+POINTS = ("commit", "recording", "lexical", "forward", "vectors", "manifest", "terms", "save", "swap")
 _AFTER = 3
 """The crash comes at the third time that the place is reached, so that there is something to lose."""
 
@@ -26,12 +27,16 @@ def arm(point: str) -> None:
         _end_before(lexical_index, "write_applied")
     elif point == "lexical":
         _end_after(LexicalIndex, "apply")
+    elif point == "forward":
+        _end_after(ForwardIndex, "add")
+    elif point == "terms":
+        _end_in_replace("forward", "held.json")
     elif point == "vectors":
         _end_after(VectorIndex, "add")
     elif point == "manifest":
         _end_after(Manifest, "record")
     elif point == "save":
-        _end_in_replace(".json")
+        _end_in_replace("vectors", ".json")
     elif point == "swap":
         rename = Path.rename
 
@@ -76,11 +81,11 @@ def _end_after(owner: Any, name: str) -> None:
     setattr(owner, name, run)
 
 
-def _end_in_replace(suffix: str) -> None:
+def _end_in_replace(folder: str, suffix: str) -> None:
     replace = os.replace
 
     def end(source: Any, target: Any, **kwargs: Any) -> None:
-        if "vectors" in str(target) and str(target).endswith(suffix):
+        if folder in str(target) and str(target).endswith(suffix):
             os._exit(9)
         replace(source, target, **kwargs)
 

@@ -45,12 +45,12 @@ def copy(sound: tuple[Path, list[tuple[str, float]]], tmp_path: Path) -> Path:
     return Path(shutil.copytree(sound[0], tmp_path / "data"))
 
 
-@pytest.mark.parametrize("lost", ["lexical", "vectors", "both"])
+@pytest.mark.parametrize("lost", ["lexical", "vectors", "forward", "all"])
 def test_deleted_indexes_are_rebuilt_with_the_same_ranking(
     copy: Path, sound: tuple[Path, list[tuple[str, float]]], lost: str
 ) -> None:
-    for name in ("lexical", "vectors"):
-        if lost in (name, "both"):
+    for name in ("lexical", "vectors", "forward"):
+        if lost in (name, "all"):
             shutil.rmtree(copy / "namespaces" / "1" / name)
     with opened(copy) as quarry:
         assert quarry.check() == []

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.document import Passage
+from engine.analysis.term_ids import term_ids
 from engine.model.hits import Candidates, top_k
-from engine.ranking.features import CLAUSE_WINDOW, HEADER_SHARE, PHRASE_GAP, WINDOW, same_form, term_features
+from engine.ranking.features import CLAUSE_WINDOW, HEADER_SHARE, PHRASE_GAP, WINDOW, term_features
 from engine.ranking.fusion import fuse, reciprocal_rank_fusion, vector_weight, weighted_sum
+from engine.ranking.passage_terms import PassageTerms, TermTexts
 from engine.ranking.rerank import TermReranker, scores_of
 from engine.ranking.terms import QueryTerms, weigh_terms
 
@@ -83,11 +84,18 @@ def questions(draw):
     query = draw(st.lists(st.integers(1, 15), unique=True, min_size=1, max_size=8))
     weights = draw(st.lists(st.floats(0.125, 9.0, width=32), min_size=len(query), max_size=len(query)))
     stops = draw(st.lists(st.booleans(), min_size=len(query), max_size=len(query)))
-    return np.array(query, np.int32), np.array(weights, np.float32), np.array(stops, np.bool_)
+    return np.array(query, np.uint32), np.array(weights, np.float32), np.array(stops, np.bool_)
 
 
-def arrays(texts):
-    return [np.array(text, np.int32) for text in texts]
+def as_passages(texts, headers, documents) -> PassageTerms:
+    return PassageTerms(
+        np.arange(len(texts)),
+        tuple(documents),
+        TermTexts.of(texts),
+        TermTexts.of(headers),
+        TermTexts.of([]),
+        np.empty(0, np.int64),
+    )
 
 
 def content_weights(query, weights, stops) -> dict[int, float]:
@@ -136,7 +144,7 @@ def test_features_equal_their_definition(question, texts, seed) -> None:
     rng = np.random.default_rng(seed)
     headers = [rng.integers(1, 15, rng.integers(0, 4)).tolist() for _ in texts]
     documents = [f"d{rng.integers(3)}" for _ in texts]
-    found = term_features(query, weights, stops, arrays(texts), arrays(headers), documents)
+    found = term_features(query, weights, stops, as_passages(texts, headers, documents))
     total = float(weights.sum())
     held = [set(text) | set(header) for text, header in zip(texts, headers, strict=True)]
     for at, text in enumerate(texts):
@@ -153,48 +161,15 @@ def test_features_equal_their_definition(question, texts, seed) -> None:
         assert found.named[at] == pytest.approx(named, abs=1e-6)
 
 
-@given(question=questions(), texts=TEXTS)
-def test_a_form_counts_in_whichever_field_it_stands(question, texts) -> None:
-    words, weights, _ = question
-    fields = [arrays(texts), arrays([text[::2] for text in reversed(texts)])]
-    found = same_form(words, weights, fields)
-    for at, share in enumerate(found.tolist()):
-        held = {word for field in fields for word in field[at].tolist()}
-        by_hand = sum(w for t, w in zip(words.tolist(), weights.tolist(), strict=True) if t in held)
-        assert share == pytest.approx(by_hand / float(weights.sum()), abs=1e-4)
-
-
 @given(question=questions(), texts=TEXTS, extra=st.integers(1, 15))
 def test_a_passage_never_loses_by_another_word_at_its_end(question, texts, extra) -> None:
     query, weights, stops = question
-    before = term_features(query, weights, stops, arrays(texts), arrays([[]] * len(texts)), ["d"] * len(texts))
+    beside = [[]] * len(texts), ["d"] * len(texts)
+    before = term_features(query, weights, stops, as_passages(texts, *beside))
     longer = [[*text, extra] for text in texts]
-    after = term_features(query, weights, stops, arrays(longer), arrays([[]] * len(texts)), ["d"] * len(texts))
+    after = term_features(query, weights, stops, as_passages(longer, *beside))
     assert (after.coverage >= before.coverage - 1e-6).all()
     assert (after.window >= before.window - 1e-6).all()
-
-
-class Numbers:
-    """Texts that are numbers already."""
-
-    def term_ids(self, terms):
-        return np.array([int(term) for term in terms], np.int32)
-
-    def text_ids(self, texts, languages):
-        return [np.array(text.split(), np.int32) for text in texts]
-
-    def word_ids(self, texts, languages):
-        return [np.array([100 + int(word) for word in text.split()], np.int32) for text in texts]
-
-
-class Marked(Numbers):
-    """Texts that may end in a question mark."""
-
-    def text_ids(self, texts, languages):
-        return super().text_ids([text.rstrip("? ") for text in texts], languages)
-
-    def word_ids(self, texts, languages):
-        return super().word_ids([text.rstrip("? ") for text in texts], languages)
 
 
 @given(question=questions(), texts=TEXTS, unread=st.integers(0, 4), mark=st.sampled_from(["", " ?"]))
@@ -203,17 +178,12 @@ def test_reranking_keeps_every_label_and_what_was_not_read_stays_behind_in_order
     terms = QueryTerms(
         tuple(map(str, query.tolist())), np.ones(len(query), np.float32), weights, stops, np.ones(len(query), np.int64)
     )
-    passages = [
-        Passage(
-            label=at, document_id=str(at % 2), attribute="body", start=0, end=1, text=" ".join(map(str, t)), header=""
-        )
-        for at, t in enumerate(texts)
-    ]
+    written = [term_ids(list(map(str, text))).tolist() for text in texts]
+    passages = as_passages(written, [[]] * len(texts), [str(at % 2) for at in range(len(texts))])
     labels = np.arange(len(texts) + unread)
     candidates = Candidates(labels, np.linspace(1.0, 0.5, len(labels)).astype(np.float32))
-    asked = " ".join(terms.terms)
     near = Candidates(labels[:2], np.array([0.5, 0.25][: len(labels)], np.float32))
-    ranked = TermReranker(terms, Marked() if mark else Numbers(), near).rerank(asked + mark, candidates, passages)
+    ranked = TermReranker(terms, near).rerank(" ".join(terms.terms) + mark, candidates, passages)
     assert sorted(ranked.labels.tolist()) == labels.tolist()
     assert ranked.labels[len(texts) :].tolist() == labels[len(texts) :].tolist()
     assert (np.diff(ranked.scores) <= 0).all()

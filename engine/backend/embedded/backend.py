@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from engine.backend.embedded import writer
-from engine.backend.embedded.catchup import save_vectors
+from engine.backend.embedded.catchup import save_indexes
 from engine.backend.embedded.folders import (
     PENDING_FILE,
     REINDEXED,
@@ -43,6 +43,7 @@ from engine.model.document import JsonValue, Passage
 from engine.model.hits import Labels, Vectors
 from engine.model.namespace import NamespaceState
 from engine.model.schema import Schema
+from engine.ranking.passage_terms import PassageTerms
 from engine.settings import EngineSettings
 from engine.storage import documents as documents_table
 from engine.storage import passages as passages_table
@@ -77,7 +78,7 @@ class EmbeddedBackend:
             self._root.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
             with suppress(OSError):
                 self._root.chmod(PRIVATE)
-        self._pool = StorePool(settings.storage.open_namespaces, self._open, save_vectors)
+        self._pool = StorePool(settings.storage.open_namespaces, self._open, save_indexes)
         self._housekeeping = Housekeeping(self._tidy)
         self._dropped: set[int] = set()
         self._problems: dict[int, str] = {}
@@ -219,7 +220,7 @@ class EmbeddedBackend:
             finally:
                 self._housekeeping.written(namespace)
             if store.unsaved_rows >= SAVE_AFTER_ROWS and store.vectors.is_built:
-                save_vectors(store)
+                save_indexes(store)
             return written
 
     def replace_all(
@@ -241,7 +242,7 @@ class EmbeddedBackend:
             with closing(open_store(building, self._settings)) as store:
                 done = sum(writer.upsert(store, writes, vectors, None) for writes, vectors in batches)
                 store.vectors.wait_until_built()
-                save_vectors(store)
+                save_indexes(store)
             self._pool.replace(spec.id, lambda: swap_folders(building, folder))
         except BaseException:
             shutil.rmtree(building, ignore_errors=True)
@@ -285,6 +286,11 @@ class EmbeddedBackend:
         with self._pool.use(namespace) as store, store.reading() as cursor:
             found = passages_table.hydrate(cursor, wanted)
         return [found[label] for label in wanted if label in found]
+
+    def passage_terms(self, namespace: int, labels: Labels) -> PassageTerms:
+        with self._pool.use(namespace) as store:
+            known = store.forward.reader().terms(labels)
+        return PassageTerms.of(self.hydrate(namespace, labels)) if known is None else known
 
     @contextmanager
     def reading(self, namespace: int) -> Generator[None]:
@@ -334,7 +340,7 @@ class EmbeddedBackend:
     def maintain(self, namespace: int) -> None:
         with self._pool.use(namespace) as store:
             store.vectors.wait_until_built()
-            save_vectors(store)
+            save_indexes(store)
 
     def verify(self, namespace: int) -> tuple[list[str], NamespaceState | None]:
         """What is wrong, readable, empty when all is well; and the state, where the namespace can be opened."""

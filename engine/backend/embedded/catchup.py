@@ -14,6 +14,7 @@ from engine.backend.embedded.store import (
     VECTORS_FOLDER,
     NamespaceStore,
 )
+from engine.lexical.forward import ForwardPassage
 from engine.lexical.index import LexicalPassage
 from engine.model.hits import Labels
 from engine.storage.connection import Cursor
@@ -28,7 +29,7 @@ def catch_up_lexical(store: NamespaceStore, cursor: Cursor, applied: int, seq: i
         return
     first, removed = _missing(cursor, applied, seq, store.lexical.clear)
     for rows in texts_between(cursor, first, read_counters(cursor).next_label):
-        store.lexical.apply([LexicalPassage(label, header, text) for label, header, text in rows], removed, applied)
+        store.lexical.apply([LexicalPassage(label, header, text) for label, _, header, text in rows], removed, applied)
         removed = np.empty(0, np.int64)
     store.lexical.apply([], removed, seq)
 
@@ -43,6 +44,15 @@ def catch_up_vectors(store: NamespaceStore, cursor: Cursor, applied: int, seq: i
     store.vectors.remove(removed)
 
 
+def catch_up_forward(store: NamespaceStore, cursor: Cursor, applied: int, seq: int) -> None:
+    """Analyse the passages that the forward index misses, or all of them; it keeps those that are removed."""
+    if applied == seq:
+        return
+    first, _ = _missing(cursor, applied, seq, store.forward.clear)
+    for rows in texts_between(cursor, first, read_counters(cursor).next_label):
+        store.forward.add([ForwardPassage(*row) for row in rows])
+
+
 def _missing(cursor: Cursor, applied: int, seq: int, clear: Callable[[], None]) -> tuple[int, Labels]:
     """The first label to add, and every label to remove; the index is cleared where the journal does not reach."""
     changes = changes_since(cursor, applied) if 0 < applied < seq else None
@@ -54,20 +64,22 @@ def _missing(cursor: Cursor, applied: int, seq: int, clear: Callable[[], None]) 
 
 
 def rebuild_indexes(store: NamespaceStore) -> None:
-    """Build both indexes anew from the database and publish them. The caller holds the write lock or owns the store."""
+    """Build the indexes anew from the database and publish them. The caller holds the write lock or owns the store."""
     with store.write_lock, store.reading() as cursor:
         seq = read_counters(cursor).seq
         catch_up_lexical(store, cursor, 0, seq)
         catch_up_vectors(store, cursor, 0, seq)
+        catch_up_forward(store, cursor, 0, seq)
         store.load(seq)
 
 
-def save_vectors(store: NamespaceStore) -> None:
-    """Snapshot the graph, then let go of the journal that no index needs any more."""
+def save_indexes(store: NamespaceStore) -> None:
+    """Write what is only in memory, then let go of the journal that no index needs any more."""
     with store.write_lock:
         seq = store.committed_seq
         if seq == store.saved_seq or not store.is_current:
             return
+        store.forward.save(seq, store.snapshot.labels)
         store.vectors.save(store.folder / VECTORS_FOLDER, seq)
         store.saved_seq, store.unsaved_rows = seq, 0
         with store.database.transaction() as cursor:

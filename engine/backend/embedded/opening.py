@@ -7,12 +7,13 @@ from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
-from engine.backend.embedded.catchup import catch_up_lexical, catch_up_vectors
+from engine.backend.embedded.catchup import catch_up_forward, catch_up_lexical, catch_up_vectors
 from engine.backend.embedded.columns import fitted
 from engine.backend.embedded.folders import BUILDING, PENDING_FILE, beside
 from engine.backend.embedded.record import Record, read_record, write_identity, write_schema
 from engine.backend.embedded.store import (
     DATABASE_FILE,
+    FORWARD_FOLDER,
     LEXICAL_FOLDER,
     MANIFEST_FILE,
     VECTORS_FOLDER,
@@ -20,6 +21,7 @@ from engine.backend.embedded.store import (
 )
 from engine.backend.protocol import NamespaceSpec
 from engine.errors import CorruptData, StorageError
+from engine.lexical.forward import ForwardIndex
 from engine.lexical.index import LexicalIndex
 from engine.model.namespace import NamespaceState
 from engine.settings import EngineSettings
@@ -126,11 +128,14 @@ def _assemble(
         opened.callback(lexical.close)
         vectors, vectors_seq = VectorIndex.open(folder / VECTORS_FOLDER, record.dimension, settings.vectors)
         opened.callback(vectors.close)
-        store = NamespaceStore(folder, database, lexical, vectors, columns, settings, record)
+        forward, forward_seq = ForwardIndex.open(folder / FORWARD_FOLDER)
+        opened.callback(forward.close)
+        store = NamespaceStore(folder, database, lexical, vectors, forward, columns, settings, record)
         with store.reading() as cursor:
             catch_up_lexical(store, cursor, lexical_seq, seq)
             catch_up_vectors(store, cursor, vectors_seq, seq)
-        store.saved_seq = max(vectors_seq, 0)
+            catch_up_forward(store, cursor, forward_seq, seq)
+        store.saved_seq = max(min(vectors_seq, forward_seq), 0)
         store.load(seq)
         make_private(folder)
         return store  # noqa: TRY300 - a failure here closes it too

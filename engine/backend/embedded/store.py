@@ -1,4 +1,4 @@
-"""One open namespace: its database, its two indexes, and the snapshot that searches read."""
+"""One open namespace: its database, its three indexes, and the snapshot that searches read."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from engine.backend.embedded.record import Record
 from engine.backend.embedded.snapshot import Snapshot, without
 from engine.errors import StorageError
+from engine.lexical.forward import ForwardIndex
 from engine.lexical.index import LexicalIndex
 from engine.model.hits import Labels
 from engine.model.namespace import NamespaceState
@@ -27,11 +28,12 @@ from engine.vector.index import VectorIndex
 DATABASE_FILE = "documents.duckdb"
 LEXICAL_FOLDER = "lexical"
 VECTORS_FOLDER = "vectors"
+FORWARD_FOLDER = "forward"
 MANIFEST_FILE = "committed.json"
 
 
 class NamespaceStore:
-    """The three stores of a namespace, kept in step.
+    """The database and the indexes of a namespace, kept in step.
 
     Writers hold `write_lock`; readers take `snapshot` and never wait. `committed_seq` moves at the database's commit,
     `snapshot.seq` when both indexes show the same state: where they differ, a write is being applied. A write that
@@ -44,6 +46,7 @@ class NamespaceStore:
         database: Database,
         lexical: LexicalIndex,
         vectors: VectorIndex,
+        forward: ForwardIndex,
         columns: Columns,
         settings: EngineSettings,
         record: Record,
@@ -52,6 +55,7 @@ class NamespaceStore:
         self.database = database
         self.lexical = lexical
         self.vectors = vectors
+        self.forward = forward
         self.columns = columns
         self.manifest = Manifest(folder / MANIFEST_FILE)
         self.record = record
@@ -119,6 +123,7 @@ class NamespaceStore:
     def close(self) -> None:
         """Release files and threads; nothing is lost when this never runs."""
         self.vectors.close()
+        self.forward.close()
         self.lexical.close()
         self.database.close()
         make_private(self.folder)

@@ -29,7 +29,7 @@ def verify(store: NamespaceStore) -> list[str]:
             problems = [*_disagreements(cursor, store), *_wrong_columns(store)]
         except StorageError as error:
             return [f"the database cannot be read: {error.message}"]
-    return [*problems, *_wrong_indexes(store, stored), *store.lexical.problems()]
+    return [*problems, *_wrong_indexes(store, stored), *store.lexical.problems(), *store.forward.problems()]
 
 
 def _disagreements(cursor: Cursor, store: NamespaceStore) -> Iterator[str]:

@@ -10,12 +10,14 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from engine.analysis.analyzer import language_of
 from engine.backend.embedded.catchup import rebuild_indexes
 from engine.backend.embedded.columns import fitted
 from engine.backend.embedded.record import read_record, write_schema
 from engine.backend.embedded.store import NamespaceStore
 from engine.backend.protocol import DocumentWrite
 from engine.errors import QuarryError, StorageError
+from engine.lexical.forward import ForwardPassage
 from engine.lexical.index import LexicalPassage
 from engine.model.document import PassageDraft
 from engine.model.hits import Labels, Vectors
@@ -169,7 +171,13 @@ def _apply(store: NamespaceStore, seq: int, passages: Sequence[Added], vectors: 
     added = np.fromiter((p.label for p in passages), np.int64, len(passages))
     added_keys = np.fromiter((p.key for p in passages), np.int64, len(passages))
     try:
-        store.lexical.apply([LexicalPassage(p.label, p.draft.header, p.draft.text) for p in passages], removed, seq)
+        spoken = [language_of(p.draft.text) for p in passages]
+        words = [
+            ForwardPassage(p.label, p.document_id, p.draft.header, p.draft.text, language)
+            for p, language in zip(passages, spoken, strict=True)
+        ]
+        store.lexical.apply([LexicalPassage(p.label, p.header, p.body, p.language) for p in words], removed, seq)
+        store.forward.add(words)
         if len(added):
             store.vectors.add(added, vectors)
         if len(removed):

@@ -25,6 +25,7 @@ from engine.model.document import JsonValue, Passage
 from engine.model.hits import Labels, Vectors
 from engine.model.namespace import NamespaceState
 from engine.model.schema import AttributeType, Schema
+from engine.ranking.passage_terms import PassageTerms
 from engine.storage.documents import decode_body
 from engine.store.postgres import writing
 from engine.store.postgres.connection import Connection, Pool
@@ -155,6 +156,9 @@ class PostgresBackend:
                 for label, document_id, attribute, start, end, text, header in rows
             }
         return [found[label] for label in wanted if label in found]
+
+    def passage_terms(self, namespace: int, labels: Labels) -> PassageTerms:
+        return PassageTerms.of(self.hydrate(namespace, labels))
 
     @contextmanager
     def reading(self, namespace: int) -> Generator[None]:

@@ -1,15 +1,25 @@
 import numpy as np
 
-from engine.ranking.mentions import name_mentions, without_qualifier
+from engine.ranking.mentions import name_mentions
+from engine.ranking.passage_terms import PassageTerms, TermTexts
+from engine.text.headers import without_qualifier
 
 
-def ids(*terms: int) -> np.ndarray:
-    return np.array(terms, np.int32)
+def ids(*terms: int) -> list[int]:
+    return list(terms)
 
 
 def mentions(names, bodies, documents, strengths=None) -> list[float]:
     given = np.linspace(1.0, 0.1, len(bodies)) if strengths is None else np.array(strengths)
-    return name_mentions(names, bodies, documents, given.astype(np.float32)).tolist()
+    passages = PassageTerms(
+        np.arange(len(bodies)),
+        tuple(documents),
+        TermTexts.of(bodies),
+        TermTexts.of([[] for _ in bodies]),
+        TermTexts.of([name for of in names for name in of]),
+        np.array([at for at, of in enumerate(names) for _ in of], np.int64),
+    )
+    return name_mentions(passages, given.astype(np.float32)).tolist()
 
 
 def test_a_document_that_the_best_passage_names_is_lifted() -> None:
@@ -22,9 +32,15 @@ def test_a_name_must_stand_word_for_word_and_in_order() -> None:
     assert mentions([[ids(3)], [ids(7, 8)]], bodies, ["a", "b"]) == [0.0, 0.0]
 
 
-def test_the_bytes_of_two_terms_do_not_make_a_third() -> None:
-    bodies = [ids(0x01000000, 0x00000000), ids(5)]
-    assert mentions([[ids(3)], [ids(0x00000001)]], bodies, ["a", "b"]) == [0.0, 0.0]
+def test_a_name_does_not_run_from_one_text_into_the_next() -> None:
+    bodies = [ids(1, 7), ids(8, 2), ids(5)]
+    assert mentions([[ids(3)], [ids(4)], [ids(7, 8)]], bodies, ["a", "b", "c"]) == [0.0, 0.0, 0.0]
+
+
+def test_of_names_that_begin_alike_only_those_that_stand_there_count() -> None:
+    bodies = [ids(7, 8, 7, 9), ids(5), ids(6), ids(6)]
+    names = [[ids(3)], [ids(7, 9)], [ids(7, 8, 9)], [ids(7, 8)]]
+    assert mentions(names, bodies, ["a", "b", "c", "d"], [1.0, 0.5, 0.4, 0.3]) == [0.0, 1.0, 0.0, 1.0]
 
 
 def test_a_document_does_not_name_itself() -> None:
@@ -47,9 +63,9 @@ def test_a_weaker_passage_names_less() -> None:
     assert mentions([[ids(3)], [ids(4)], [ids(7)]], bodies, ["a", "b", "c"], [1.0, 0.5, 0.2])[2] == 0.25
 
 
-def test_any_of_several_names_will_do_and_an_empty_one_is_none() -> None:
+def test_any_of_several_names_will_do() -> None:
     bodies = [ids(1, 8), ids(2)]
-    assert mentions([[ids()], [ids(), ids(9), ids(8)]], bodies, ["a", "b"])[1] == 1.0
+    assert mentions([[], [ids(9), ids(8)]], bodies, ["a", "b"])[1] == 1.0
 
 
 def test_only_brackets_at_the_end_are_a_qualifier() -> None:
