@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any, Generic, TypeVar, cast
+from collections.abc import Callable
+from typing import IO, Any, Generic, TypeVar, cast
 
 import msgspec
 from litestar.connection import Request
@@ -56,6 +57,37 @@ async def receive_body(request: Request[Any, Any, Any], limit: int, memory: Held
             memory.free(len(body))
         raise
     return body
+
+
+async def receive_file(
+    request: Request[Any, Any, Any], limit: int, file: IO[bytes], hold: Callable[[int], None]
+) -> int:
+    """Write the body of a request, bytes of any kind, to `file`; how many there were. `file` is at its beginning then.
+
+    Args:
+        limit: as for `receive_body`.
+        hold: accounts for each chunk before it is written.
+
+    Raises:
+        ApiError: `unsupported_media_type` for an encoded body, `payload_too_large`, `invalid_request` when the body is
+            missing or stops arriving, `storage_error` when there is no room for it.
+        ClientGone: the client left.
+    """
+    _check_encoding(request, limit)
+    size, more = 0, True
+    while more:
+        chunk, more = await _next_chunk(request)
+        size += len(chunk)
+        _check_size(size, limit)
+        hold(len(chunk))
+        try:
+            await asyncio.to_thread(file.write, chunk)
+        except OSError as error:
+            raise ApiError("storage_error", "The server has no room for the file.") from error
+    if not size:
+        raise ApiError("invalid_request", "The body is the file; there is none.")
+    await asyncio.to_thread(file.seek, 0)
+    return size
 
 
 class BodyDecoder(Generic[T]):
@@ -125,8 +157,13 @@ def _check_headers(request: Request[Any, Any, Any], limit: int) -> None:
         if not media and length in {"", "0"} and "transfer-encoding" not in headers:
             raise ApiError("invalid_request", "This request needs a JSON body.")
         raise ApiError("unsupported_media_type", "Send the body as `Content-Type: application/json`.")
-    if headers.get("content-encoding", "identity").lower() != "identity":
+    _check_encoding(request, limit)
+
+
+def _check_encoding(request: Request[Any, Any, Any], limit: int) -> None:
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise ApiError("unsupported_media_type", "Send the body without a `Content-Encoding`.")
+    length = request.headers.get("content-length", "")
     if length.isascii() and length.isdigit():
         _check_size(int(length), limit)
 

@@ -26,6 +26,8 @@ _start_log = logging.getLogger("quarry.start")
 READERS, READERS_OF_ONE = 8, 6
 WRITERS, WRITERS_OF_ONE = 3, 2
 """Threads that read and that write, in all and for one key."""
+CONVERTERS = 2
+"""Threads that read files, one at most for a key; each may have a process of its own."""
 
 ANSWER_BYTES = 512 * 1024 * 1024
 """Large answers that are held at once, until their clients have taken them."""
@@ -59,6 +61,7 @@ class Service:
         self.uploads = HeldMemory(
             settings.upload_memory_bytes, "The server is receiving too many large uploads. Try again."
         )
+        self.files = HeldMemory(settings.upload_memory_bytes, "The server is reading too many files. Try again.")
         self.answers = HeldMemory(ANSWER_BYTES, "The server is sending too many large answers. Try again.")
         self.stopping = asyncio.Event()
         self.closing = asyncio.Event()
@@ -67,6 +70,7 @@ class Service:
         self.backing_up = asyncio.Lock()
         self._readers = engine.FairThreads(READERS, "read", per_tenant=READERS_OF_ONE)
         self._writers = engine.FairThreads(WRITERS, "write", per_tenant=WRITERS_OF_ONE)
+        self._converters = engine.FairThreads(CONVERTERS, "file", per_tenant=1)
         self._engine: engine.Engine | None = None
         self._companies: dict[str, engine.Engine] = {}
         self.metrics.watch("quarry_searches", "Searches under way.", lambda: self.slots.running)
@@ -118,6 +122,7 @@ class Service:
             await self.read(self.usage.close)
         self._readers.shutdown()
         self._writers.shutdown()
+        self._converters.shutdown()
         if self.traces is not None:
             self.traces.close()
 
@@ -158,6 +163,10 @@ class Service:
             lane: what no two calls write at once; the second one would only wait in a thread of its own.
         """
         return await _run(self._writers, call, lane)
+
+    async def convert(self, call: Callable[[], T]) -> T:
+        """Run a blocking call that reads a file and stores its documents; uploads of documents do not wait for it."""
+        return await _run(self._converters, call, None)
 
 
 async def _run(threads: engine.FairThreads, call: Callable[[], T], lane: Hashable | None) -> T:

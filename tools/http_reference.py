@@ -39,7 +39,7 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
     ]
     lines += _table(("Name", "In", "Type", "Meaning"), parameters)
     if body := operation.get("requestBody"):
-        content = body["content"]["application/json"]
+        content = next(iter(body["content"].values()))
         lines.append(f"Body: {_type(content['schema'])}\n")
         if "example" in content:
             lines.append(f"```json\n{json.dumps(content['example'], indent=2, ensure_ascii=False)}\n```\n")

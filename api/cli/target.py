@@ -13,17 +13,16 @@ import click
 import msgspec
 
 from api.cli.opened import opened
+from api.files.engine_library import EngineLibrary
 from api.files.store import Known
 from api.settings import from_environment
 from engine import (
     DEFAULT_COMPANY,
     Definition,
-    DocumentNotFound,
     DocumentPage,
     Engine,
     Event,
     Hit,
-    NamespaceNotFound,
     Scope,
     SearchRequest,
     SearchResponse,
@@ -161,7 +160,7 @@ def reached(where: Where, *, create: bool = False) -> Generator[Target]:
     yield ServerTarget(where.url, key)
 
 
-class OpenedTarget:
+class OpenedTarget(EngineLibrary):
     """`Target` over an engine of this process."""
 
     def __init__(self, quarry: Engine) -> None:
@@ -175,28 +174,6 @@ class OpenedTarget:
 
     def get(self, namespace: str, document_id: str) -> dict[str, Any]:
         return self._quarry.get(namespace, document_id)
-
-    def delete(self, namespace: str, ids: Sequence[str], *, roots: bool) -> int:
-        if roots:
-            return self._quarry.delete(namespace, root_document_ids=ids)
-        return self._quarry.delete(namespace, document_ids=ids)
-
-    def described(self, namespace: str) -> Known | None:
-        try:
-            found = self._quarry.namespace(namespace)
-        except NamespaceNotFound:
-            return None
-        return Known(found.id, {name: attribute.type for name, attribute in found.schema.attributes.items()})
-
-    def has(self, namespace: str, document_id: str) -> bool:
-        try:
-            self._quarry.get(namespace, document_id)
-        except DocumentNotFound:
-            return False
-        return True
-
-    def upsert(self, namespace: str, documents: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> int:
-        return self._quarry.upsert(namespace, documents, schema)
 
     def drop(self, namespace: str) -> None:
         self._quarry.drop(namespace)

@@ -22,8 +22,9 @@ const at = (...segments) => `/v1/${segments.map((segment) => encodeURIComponent(
 
 async function send(method, path, { body, signal, key = session.key.get() } = {}) {
   const headers = { Authorization: `Bearer ${key}` };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  const content = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  const isFile = body instanceof Blob;
+  if (body !== undefined) headers["Content-Type"] = isFile ? "application/octet-stream" : "application/json";
+  const content = body === undefined || isFile || typeof body === "string" ? body : JSON.stringify(body);
   let answer;
   try {
     answer = await fetch(path, { method, headers, body: content, signal, cache: "no-store", credentials: "omit" });
@@ -68,6 +69,8 @@ export const values = async (name, attribute, containing, signal) =>
 export const documents = (name, body) => json("POST", at("namespaces", name, "documents", "list"), { body });
 export const documentOf = (name, id) => json("GET", at("namespaces", name, "documents", id));
 export const upload = (name, body, signal) => json("POST", at("namespaces", name, "documents"), { body, signal });
+export const uploadFile = (name, file, path, signal) =>
+  json("POST", `${at("namespaces", name, "files")}?${new URLSearchParams({ name: path })}`, { body: file, signal });
 export const remove = (name, body) => json("POST", at("namespaces", name, "documents", "delete"), { body });
 
 export const keys = async () => (await json("GET", at("api_keys"))).api_keys;

@@ -14,11 +14,11 @@ const MOST_TRIES = 6;
  * @param onstored called with the number of documents of each batch that was stored.
  * @param onrefused called with a line and why.
  */
-export async function sendAll(entries, { namespace, schema, signal, onstored, onrefused }) {
+export async function sendAll(entries, { namespace, signal, onstored, onrefused }) {
   let batch = [];
   let size = 0;
   const flush = async () => {
-    await sendBatch(batch, { namespace, schema, signal, onstored, onrefused });
+    await sendBatch(batch, { namespace, signal, onstored, onrefused });
     batch = [];
     size = 0;
   };
@@ -37,10 +37,9 @@ export async function sendAll(entries, { namespace, schema, signal, onstored, on
 }
 
 async function sendBatch(batch, options) {
-  const { namespace, schema, signal, onstored, onrefused } = options;
+  const { namespace, signal, onstored, onrefused } = options;
   if (batch.length === 0) return;
-  const definitions = schema ? `,"schema":${JSON.stringify(schema)}` : "";
-  const body = `{"documents":[${batch.map(({ text }) => text).join(",")}]${definitions}}`;
+  const body = `{"documents":[${batch.map(({ text }) => text).join(",")}]}`;
   try {
     const { documents_upserted: count } = await patiently(() => client.upload(namespace, body, signal), signal);
     onstored(count);
@@ -73,13 +72,21 @@ function faultsOf(error, length) {
   return faults;
 }
 
-/** Come back when the server asks for it. */
+/** Have the server make documents of a file that it reads itself. */
+export async function sendFile(file, path, { namespace, signal, onstored, onrefused }) {
+  const answer = await patiently(() => client.uploadFile(namespace, file, path, signal), signal);
+  onstored(answer.documents_upserted);
+  for (const { place, reason } of answer.refused) onrefused(place.slice(path.length + 1) || place, reason);
+  return answer;
+}
+
+/** Come back when the server asks for it, or is not there: what was stored already is stored again under its ids. */
 async function patiently(call, signal) {
   for (let tries = 1; ; tries += 1) {
     try {
       return await call();
     } catch (error) {
-      const passes = error.status === 429 || error.status === 503;
+      const passes = error.status === 429 || error.status === 503 || error.code === "unreachable";
       if (!passes || tries >= MOST_TRIES) throw error;
       await pause((error.retryAfter ?? tries) * 1000, signal);
     }

@@ -3,8 +3,8 @@
 import * as client from "./client.js";
 import { announce, append, button, errorNote, field, h, replace, uniqueId } from "./dom.js";
 import { bytes, number } from "./format.js";
-import { documentsOf, kindOf } from "./reading.js";
-import { sendAll } from "./sending.js";
+import { documentsOf, holdsDocuments, pathOf } from "./reading.js";
+import { sendAll, sendFile } from "./sending.js";
 import { lastNamespace } from "./session.js";
 import { T } from "./texts.js";
 
@@ -82,7 +82,10 @@ async function dropped(transfer) {
 }
 
 async function filesOf(entry) {
-  if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [Object.assign(file, { pathBelow: entry.fullPath.replace(/^\//, "") })];
+  }
   const reader = entry.createReader();
   const found = [];
   for (;;) {
@@ -100,6 +103,7 @@ function makeJob(file, namespace, fillIds) {
   const report = h("div", {});
   const stop = button(T.stop, () => controller.abort(), { kind: "plain" });
   const refused = [];
+  const asides = [];
   let stored = 0;
   const element = h(
     "li",
@@ -111,14 +115,14 @@ function makeJob(file, namespace, fillIds) {
   );
 
   function showState(word) {
-    const counts = [T.stored(stored), refused.length > 0 && T.refusedCount(refused.length)].filter(Boolean);
+    const counts = [T.stored(stored), refused.length > 0 && T.refusedCount(refused.length), ...asides].filter(Boolean);
     replace(state, [word, ...counts].filter(Boolean).join(" · "));
   }
 
   function showReport() {
     if (refused.length === 0) return;
-    const rows = refused.slice(0, SHOWN).map(([line, message]) =>
-      h("tr", {}, h("td", { class: "number" }, number(line)), h("td", { dir: "auto" }, message)),
+    const rows = refused.slice(0, SHOWN).map(([place, message]) =>
+      h("tr", {}, h("td", { class: "number" }, typeof place === "number" ? number(place) : place), h("td", { dir: "auto" }, message)),
     );
     replace(
       report,
@@ -129,7 +133,7 @@ function makeJob(file, namespace, fillIds) {
         h(
           "div",
           { class: "scroll", tabindex: "0", role: "region", "aria-label": T.refusedLines },
-          h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, T.line), h("th", { scope: "col" }, T.reason))), h("tbody", {}, rows)),
+          h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, T.place), h("th", { scope: "col" }, T.reason))), h("tbody", {}, rows)),
         ),
         refused.length > SHOWN && h("p", { class: "hint" }, T.andMore(refused.length - SHOWN)),
       ),
@@ -139,29 +143,30 @@ function makeJob(file, namespace, fillIds) {
   async function run() {
     if (controller.signal.aborted) return;
     try {
-      if (!kindOf(file.name)) throw new Error(T.unknownKind);
-      const space = await client.namespace(namespace);
-      showState(T.uploading);
-      const entries = documentsOf(file, {
-        schema: space?.attributes_schema ?? {},
-        fillIds,
-        onread: (count) => {
-          bar.value = count;
-        },
-      });
-      await sendAll(entries, {
+      const sink = {
         namespace,
-        schema: null,
         signal: controller.signal,
         onstored: (count) => {
           stored += count;
           showState(T.uploading);
         },
-        onrefused: (line, message) => {
-          refused.push([line, message]);
+        onrefused: (place, message) => {
+          refused.push([place, message]);
           showState(T.uploading);
         },
-      });
+      };
+      if (holdsDocuments(file.name)) {
+        showState(T.uploading);
+        const onread = (count) => {
+          bar.value = count;
+        };
+        await sendAll(documentsOf(file, { fillIds, onread }), sink);
+      } else {
+        showState(T.reading);
+        bar.removeAttribute("value");
+        const { documents_deleted: removed, skipped, notes } = await sendFile(file, pathOf(file), sink);
+        asides.push(removed > 0 && T.removed(removed), skipped, ...notes);
+      }
       bar.value = bar.max;
       showState(T.done);
       if (stored > 0) append(state, " · ", h("a", { href: `#/ask?ns=${encodeURIComponent(namespace)}` }, T.askIt));

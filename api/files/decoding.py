@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import BinaryIO
 
 from api.files.extras import library
@@ -49,8 +50,11 @@ def encoding_of(source: Source) -> str:
     """
     if source.options.encoding:
         try:
+            with suppress(UnicodeError):
+                # Some codecs turn bytes into bytes: only decoding tells.
+                b"a".decode(source.options.encoding)
             return codecs.lookup(source.options.encoding).name
-        except LookupError:
+        except (LookupError, ValueError):
             raise UnreadableFile(f"unknown encoding {source.options.encoding!r}") from None
     source.file.seek(0)
     head = source.file.read(_SAMPLE)

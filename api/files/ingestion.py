@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from api.files.documents import document_id, part_documents, readable_name, record_document, renamed
+from api.files.contents import Contents
+from api.files.documents import document_id, readable_name
 from api.files.foreign import ForeignReader
-from api.files.kinds import Kind
 from api.files.ledger import Ledger
 from api.files.opening import content_hash, opened_file
-from api.files.pieces import Options, Part, Piece, Record, Refusal, SkippedFile, Source, UnreadableFile
+from api.files.pieces import Options, SkippedFile, Source, UnreadableFile
 from api.files.report import Report
 from api.files.store import FileProgress, Store, Waiting
 from api.files.walk import Found, Left, Selection, walk
 
 READERS_VERSION = 1
 """Grows when converters give other documents for the same file, so that unchanged files are read again."""
-
-_EVERY = 500
-"""Records between two reports of progress."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +51,7 @@ class Ingestion:
         self._report = report
         self._advance = advance
         self._foreign = ForeignReader()
+        self._contents = Contents(store, report, self._foreign, plan.names)
         self._seen: dict[str, str] = {}
         self._faulty: list[str] = []
 
@@ -111,16 +109,10 @@ class Ingestion:
                 options=self._plan.options,
                 note=lambda text: self._report.note(f"{found.name}: {text}"),
             )
-            pieces = self._pieces(found.kind, source)
             waiting: list[Waiting] = []
             nothing = "empty or without text"
             try:
-                first = next(pieces, None)
-                if isinstance(first, Record):
-                    self._records(first, pieces, progress, found, lambda: advance_to(source.file.tell()))
-                else:
-                    # A file that people read is stored as a whole or not at all: it is read to its end first.
-                    waiting = list(self._parts(first, pieces, progress, found))
+                waiting = self._contents.read(found.kind, source, found.name, progress, advance_to)
             except SkippedFile as error:
                 nothing = str(error)
         for each in waiting:
@@ -128,41 +120,6 @@ class Ingestion:
         if not progress.documents and not progress.refused:
             self._report.skip(nothing)
         self._store.ends(progress)
-
-    def _pieces(self, kind: Kind, source: Source) -> Iterator[Piece]:
-        return self._foreign.read(kind, source) if kind.is_foreign else kind.read(source)
-
-    def _records(
-        self, first: Record, rest: Iterator[Piece], progress: FileProgress, found: Found, advance: Callable[[], None]
-    ) -> None:
-        for number, piece in enumerate(_chain(first, rest)):
-            if isinstance(piece, Record):
-                document, was_number = record_document(piece, progress.name, self._plan.names)
-                if was_number:
-                    self._report.note(f"{found.name}: ids that are whole numbers are stored as text")
-                self._store.add(Waiting(document, f"{found.name}:{piece.line}", progress, is_cells=piece.cells))
-            elif isinstance(piece, Refusal):
-                self._refuse(piece, progress, found)
-            if number % _EVERY == 0:
-                advance()
-
-    def _parts(
-        self, first: Piece | None, rest: Iterator[Piece], progress: FileProgress, found: Found
-    ) -> Iterator[Waiting]:
-        def readable() -> Iterator[Part]:
-            for piece in _chain(first, rest):
-                if isinstance(piece, Part):
-                    yield piece
-                elif isinstance(piece, Refusal):
-                    self._refuse(piece, progress, found)
-
-        for anchor, document in part_documents(progress.name, readable(), have_root=found.kind.name != "mailbox"):
-            place = f"{found.name}#{anchor}" if anchor else found.name
-            yield Waiting(renamed(document, self._plan.names), place, progress, is_part=True)
-
-    def _refuse(self, refusal: Refusal, progress: FileProgress, found: Found) -> None:
-        progress.refused += 1
-        self._report.refuse(f"{found.name}:{refusal.place}", refusal.reason)
 
     def _fingerprint(self, found: Found, content: bytes) -> bytes:
         plan = self._plan
@@ -209,12 +166,6 @@ class Ingestion:
     def _may_be_there(self, path: str) -> bool:
         """Whether a fault hides if the file is gone: its own, or one of a folder that it was in."""
         return any(path == faulty or path.startswith(faulty.rstrip(os.sep) + os.sep) for faulty in self._faulty)
-
-
-def _chain(first: Piece | None, rest: Iterator[Piece]) -> Iterator[Piece]:
-    if first is not None:
-        yield first
-        yield from rest
 
 
 def find(plan: Plan) -> list[Found | Left]:

@@ -97,14 +97,14 @@ class Store:
     """One namespace, seen by an ingestion.
 
     Args:
-        memory: folder of the ledger.
+        memory: folder of the ledger; None for no ledger.
 
     Attributes:
-        ledger: None until the namespace exists.
+        ledger: None until the namespace exists, and where there is no memory.
     """
 
     def __init__(
-        self, library: Library, namespace: str, schema: Mapping[str, Any] | None, memory: Path, report: Report
+        self, library: Library, namespace: str, schema: Mapping[str, Any] | None, memory: Path | None, report: Report
     ) -> None:
         self._library = library
         self._namespace = namespace
@@ -181,7 +181,7 @@ class Store:
         known = self._library.described(self._namespace)
         if known is not None:
             self._known = known.types
-            if self.ledger is None:
+            if self.ledger is None and self._memory is not None:
                 self.ledger = Ledger.open(self._memory, known.identity)
 
     def _cell_types(self) -> dict[str, AttributeType]:

@@ -71,6 +71,9 @@ _ATTRIBUTE_DEFINITION = {
     },
     "additionalProperties": False,
 }
+FILE_MEDIA = "application/octet-stream"
+"""What a route that takes a file says that it takes; it takes any."""
+
 _RESPONSE_HEADERS = {"X-Request-Id": {"$ref": "#/components/headers/RequestId"}}
 _MEANINGS = {
     400: "The request cannot be understood or breaks a rule.",
@@ -80,7 +83,7 @@ _MEANINGS = {
     409: "The session cannot be continued now.",
     410: "The session has expired.",
     413: "The body is too large.",
-    415: "The body is not `application/json`.",
+    415: "The body is of a kind that is not taken.",
     429: "Too many requests; see `Retry-After`.",
     500: "A fault inside the server.",
     503: "The server cannot take the request now; see `Retry-After`.",
@@ -167,6 +170,8 @@ def _operation(entry: Entry, known: Mapping[Any, Any], statuses: Mapping[ErrorCo
         if operation.examples:
             content["example"] = operation.examples
         described["requestBody"] = {"required": True, "content": {"application/json": content}}
+    if operation.takes_file:
+        described["requestBody"] = {"required": True, "content": {FILE_MEDIA: {"schema": {"title": "The file"}}}}
     if operation.scope is None:
         described["security"] = []
     else:

@@ -33,6 +33,7 @@ class Operation:
         id: unique; clients name their functions after it.
         scope: what the key must allow; `ANY_KEY` for nothing more than being valid; None needs no key.
         body: the type of the request body; None takes none.
+        takes_file: the body is a file, bytes of any kind.
         answer: the type of the success body, or a JSON Schema.
         media: the media type of the success body.
         stream: the success may also be server-sent events.
@@ -45,6 +46,7 @@ class Operation:
     description: str = ""
     scope: Scope | Literal["any"] | None = None
     body: Any = None
+    takes_file: bool = False
     answer: Any = None
     status: int = 200
     media: str = "application/json"

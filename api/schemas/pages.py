@@ -60,14 +60,18 @@ def _command(method: str, path: str, operation: dict[str, Any]) -> str:
     for parameter in operation.get("parameters", []):
         path = path.replace(f"{{{parameter['name']}}}", str(parameter.get("example", parameter["name"])))
     parts = ["curl"]
-    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-    if method != ("post" if content else "get"):
+    accepted = operation.get("requestBody", {}).get("content", {})
+    content = accepted.get("application/json", {})
+    if method != ("post" if accepted else "get"):
         parts.append(f"-X {method.upper()}")
     if operation.get("security") != []:
         parts.append('-H "Authorization: Bearer $QUARRY_KEY"')
     if content:
         body = json.dumps(content.get("example", {}), ensure_ascii=False).replace("'", "'\\''")
         parts += ['-H "Content-Type: application/json"', f"-d '{body}'"]
+    elif accepted:
+        parts.append("--data-binary @pump.pdf")
+        path += "?name=pump.pdf"
     return " ".join([*parts, f'"$QUARRY_URL{path}"'])
 
 
@@ -91,7 +95,7 @@ def _section(method: str, path: str, operation: dict[str, Any]) -> str:
     ]:
         parts.append(f"<h4>Parameters</h4>{_table(('Name', 'In', 'Type', 'Meaning'), rows)}")
     if body := operation.get("requestBody"):
-        content = body["content"]["application/json"]
+        content = next(iter(body["content"].values()))
         parts.append(f"<h4>Body</h4><p>{_type(content['schema'])}</p>")
         if "example" in content:
             parts.append(f"<pre>{escape(json.dumps(content['example'], indent=2, ensure_ascii=False))}</pre>")

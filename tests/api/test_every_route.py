@@ -20,7 +20,7 @@ OPEN = [entry for entry in ENTRIES if entry.operation.scope is None]
 SCOPES = {
     "any": {"whoami"},
     "search": {"search", "continue_search"},
-    "write": {"upload_documents", "delete_documents", "delete_documents_by_post", "delete_namespace"},
+    "write": {"upload_documents", "upload_file", "delete_documents", "delete_documents_by_post", "delete_namespace"},
     "read": {
         "get_document",
         "random_document",

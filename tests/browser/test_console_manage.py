@@ -10,6 +10,7 @@ import pytest
 
 from tests.api.serving import Api
 from tests.browser.conftest import SCHEMA, Reader
+from tests.unit.files import made_files
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def upload(page: Any, name: str, content: str | bytes, media: str = "text/plain"
     """Give a file to the page; its row, when it is done."""
     data = content.encode() if isinstance(content, str) else content
     page.locator("input[type=file]").set_input_files({"name": name, "mimeType": media, "buffer": data})
-    row = page.locator(".upload").filter(has_text=name)
+    row = page.locator(".upload").filter(has_text=name).first
     row.locator(".hint").get_by_text(re.compile("Done|failed")).wait_for()
     return row
 
@@ -33,11 +34,11 @@ def test_files_of_each_kind_become_documents_and_refusals_name_their_line(reader
     page = reader.open(f"#/manage/upload?ns={fresh}")
     row = upload(page, "notes.md", "# The breakwater\n\nIt is 120 metres long.\n")
     assert "1 document stored" in row.inner_text()
-    assert api.get(f"/v1/namespaces/{fresh}/documents/notes.md").json()["title"] == "The breakwater"
+    assert api.get(f"/v1/namespaces/{fresh}/documents/notes.md").json()["heading"] == "The breakwater"
     upload(page, "table.csv", 'id;name;words\nc-1;"Quoted; cell";"two\nlines"\nc-2;x\nc-3;"a ""b""";z\n')
     row = page.locator(".upload").filter(has_text="table.csv")
     assert "2 documents stored" in row.inner_text()
-    assert row.locator("tbody tr").all_inner_texts() == ["4\t2 cells, but the first line has 3."]
+    assert row.locator("tbody tr").all_inner_texts() == ["4\t2 cells, but 3 columns"]
     assert api.get(f"/v1/namespaces/{fresh}/documents/c-1").json() == {
         "id": "c-1",
         "name": "Quoted; cell",
@@ -50,10 +51,17 @@ def test_files_of_each_kind_become_documents_and_refusals_name_their_line(reader
     refused = [cells.split("\t") for cells in row.locator("tbody tr").all_inner_texts()]
     assert sorted(int(line) for line, _ in refused) == [2, 3, 5, 6]
     assert api.get(f"/v1/namespaces/{fresh}/documents/lines.jsonl%3A4").json()["n"] == 4
-    row = upload(page, "page.pdf", b"%PDF-1.4")
-    assert "quarry ingest" in row.inner_text()
-    row = upload(page, "latin.txt", "Café".encode("latin-1"))
-    assert "UTF-8" in row.inner_text()
+    row = upload(page, "page.pdf", made_files.pdf("The pilot boat is called Odin.", "It is red."))
+    assert "2 documents stored" in row.inner_text()
+    assert api.get(f"/v1/namespaces/{fresh}/documents/page.pdf").json()["page"] == 1
+    row = upload(page, "page.pdf", made_files.pdf("The pilot boat is called Freya."))
+    assert "1 document of an earlier version removed" in row.inner_text()
+    row = upload(page, "torn.pdf", b"%PDF-1.4")
+    assert "cannot be used" in row.inner_text()
+    row = upload(page, "film.mov", b"...")
+    assert "are not read" in row.inner_text()
+    row = upload(page, "latin.txt", ("Café und Brötchen für alle Gäste. " * 20).encode("latin-1"))
+    assert "read as" in row.inner_text()
     row = upload(page, "all.json", json.dumps([{"id": f"j-{n}"} for n in range(1_500)]))
     assert "1,500 documents stored" in row.inner_text()
     row.get_by_role("link", name="Ask it").click()
