@@ -49,6 +49,7 @@ from engine.errors import (
 from engine.facade import Engine, open, repair, restore
 from engine.fairness import TENANT, FairThreads
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
+from engine.model.explain import ExplainedQuery, Explanation, ModelCall, Removal
 from engine.model.hits import Hit
 from engine.model.namespace import DEFAULT_COMPANY, ApiKey, Namespace, NamespaceStats, Scope, StorageTotals
 from engine.model.observer import Observer
@@ -91,6 +92,8 @@ __all__ = [
     "EngineSettings",
     "ErrorDetail",
     "Event",
+    "ExplainedQuery",
+    "Explanation",
     "Failure",
     "FairThreads",
     "FilterError",
@@ -101,6 +104,7 @@ __all__ = [
     "InvalidRequest",
     "InvalidSchema",
     "KeyStore",
+    "ModelCall",
     "ModelError",
     "ModelMisconfigured",
     "ModelOutputInvalid",
@@ -117,6 +121,7 @@ __all__ = [
     "PassageSettings",
     "QuarryError",
     "ReindexRequired",
+    "Removal",
     "RequestError",
     "Result",
     "Schema",

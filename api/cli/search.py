@@ -10,6 +10,7 @@ import msgspec
 from rich.text import Text
 
 from api.cli.answers import answer_to, show, show_nearest, status
+from api.cli.explained import show_explanation
 from api.cli.options import filter_option, json_option, target_options
 from api.cli.output import FAILED, console, print_json, reports_errors
 from api.cli.target import Mode, Where, reached
@@ -22,6 +23,9 @@ from engine import SearchRequest, SearchResponse
 @click.option("--context", help="Background of the question; the objective itself when left out.")
 @filter_option
 @click.option("--all", "everything", is_flag=True, help="Show every source with its finding and all excerpts.")
+@click.option(
+    "--explain", is_flag=True, help="Add how the answer came about: plan, queries, what was kept back, tokens."
+)
 @click.option("--include-attributes", is_flag=True, help="Add each source document to the JSON output.")
 @click.option("--interactive", is_flag=True, help="Let the search ask back, and answer on the terminal.")
 @target_options
@@ -33,12 +37,15 @@ def search(
     context: str | None,
     filters: dict[str, Any] | None,
     everything: bool,  # noqa: FBT001 - click passes flags by name
+    explain: bool,  # noqa: FBT001
     include_attributes: bool,  # noqa: FBT001
     interactive: bool,  # noqa: FBT001
     where: Where,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Ask NAMESPACE for OBJECTIVE. Progress goes to stderr, the cited answer to stdout."""
+    if explain and where.url is not None:
+        raise click.UsageError("--explain needs a data directory: a server does not tell how an answer came about.")
     request = SearchRequest(
         objective=objective,
         context=context or objective,
@@ -53,12 +60,15 @@ def search(
             answer = answer_to(response.clarification_needed)
             response = target.resume(namespace, response.session_id, answer, status)
         if as_json:
-            print_json(response)
+            fields = msgspec.to_builtins(response)
+            print_json(fields if explain else {name: fields[name] for name in fields if name != "explain"})
         else:
             out = console()
             show(response, target.schema(namespace), out, everything=everything)
             if is_not_found(response):
                 show_nearest(target, namespace, objective, filters, out)
+            if explain and response.explain is not None:
+                show_explanation(response.explain, out)
     if response.status == "failed":
         sys.exit(FAILED)
 
