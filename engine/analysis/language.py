@@ -37,6 +37,7 @@ class Phrases(msgspec.Struct, frozen=True):
     other: str
     yes: str
     no: str
+    others: str
 
 
 class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
@@ -55,6 +56,13 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
         numbers, times: words that give an amount, and a time.
         months: twelve, each with its forms apart by spaces.
         after, since, before, until, between, joins: what stands before a date, and between two.
+        within: what stands before a month or a year alone.
+        postposed: whether all of these may stand behind the date instead.
+        periods: ten, each with its forms apart by "|": today, yesterday, then this and the last week, month, quarter
+            and year.
+        spans: four likewise, of days, weeks, months and years, with ``{n}``: "last {n} days".
+        quarter: forms of "quarter" of a year; `ordinals`, "first" to "fifth" with their forms; `final`, "last".
+        listing: what opens a question for several things: "which", "list".
         yes_no: words that open a question for yes or no.
         negation: words that deny.
         leaning: what a sentence opens with that stands for something before it.
@@ -91,6 +99,14 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
     until: tuple[str, ...] = ()
     between: tuple[str, ...] = ()
     joins: tuple[str, ...] = ()
+    within: str = ""
+    postposed: bool = False
+    periods: tuple[str, ...] = ()
+    spans: tuple[str, ...] = ()
+    quarter: str = ""
+    ordinals: tuple[str, ...] = ()
+    final: str = ""
+    listing: tuple[str, ...] = ()
     yes_no: str = ""
     negation: str = ""
     leaning: tuple[str, ...] = ()

@@ -1,52 +1,35 @@
-"""Dates and ranges of dates in a question."""
+"""Dates and ranges of dates in a question, in every language with a file: its words are data, the grammar is shared."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
+from functools import cache
 
 import msgspec
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-)
-_YEAR = r"(?P<year>(?:1[5-9]|20)\d\d)"
-_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
-_FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        r"\b(?P<year>(?:1[5-9]|20)\d\d)-(?P<number>0[1-9]|1[0-2])(?:-(?P<day>[0-3]\d))?(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?\b",
-        rf"\b{_MONTH}\s+{_DAY}\s*,?\s+{_YEAR}\b",
-        rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}\s*,?\s+{_YEAR}\b",
-        rf"\b{_MONTH}\s*,?\s+(?:of\s+)?{_YEAR}\b",
-        rf"\b{_MONTH}\s+{_DAY}\b(?!\s*[,.]?\d)",
-        rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}\b",
-    )
-)
-_BARE_YEAR = re.compile(
-    rf"\b(?:in|of|since|before|after|during|by|until|till|from|to|and|between|year|early|late|mid)[\s-]+(?:the\s+year\s+)?{_YEAR}\b(?!s\b)",
-    re.IGNORECASE,
-)
-_RELATIVE = re.compile(
-    r"\b(?P<which>last|this|past|previous|current)\s+(?P<unit>week|month|year)\b|\b(?P<day>today|yesterday)\b",
-    re.IGNORECASE,
-)
-_AFTER = re.compile(r"\b(?:after|since|following|from|starting|post|later than)\s+(?:the\s+)?$", re.IGNORECASE)
-_BEFORE = re.compile(r"\b(?:before|until|till|prior to|by|up to|earlier than)\s+(?:the\s+)?$", re.IGNORECASE)
-_BETWEEN = re.compile(r"\b(?:between|from)\s+$", re.IGNORECASE)
-_BEYOND = re.compile(
-    r"\b(?:after|following|post|later than|before|prior to|earlier than)\s+(?:the\s+)?$", re.IGNORECASE
-)
-"""Of these, what leaves a whole month or year out."""
+from engine.analysis.language import DEFAULT_LANGUAGE, Language, language
+
 _LEAD = 40
-"""Characters before a date that may say "after" or "before"."""
-_AND = re.compile(r"^\s*,?\s*(?:and|to|until|till|through|[-–—])\s+$", re.IGNORECASE)
+"""Characters before a date that may say "after" or "before", and between two that make a range."""
+_YEAR = r"(?P<year>(?:1[5-9]|20)\d\d)"
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º|ª|-?го|\.(?!\d)|\b)"
+_FIRST = _DAY.replace("day", "first")
+_OF = r"[\s,]*(?:(?:the|of|de|del|di|do|van|tháng|năm)\s+)*"
+_ISO = rf"(?<![\w-]){_YEAR}-(?P<number>0[1-9]|1[0-2])(?:-(?P<day>[0-3]\d))?(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?(?![\w-])"
+_SIGNS = rf"(?<!\d)(?:{_YEAR}\s?[年년]\s?)(?:(?P<number>1?\d)\s?[月월]\s?(?:(?P<day>[0-3]?\d)\s?[日号일])?)?"
+_SIGNS_ALONE = r"(?<!\d)(?P<number>1?\d)\s?[月월]\s?(?:(?P<day>[0-3]?\d)\s?[日号일])?"
+_NUMERIC = re.compile(r"(?<![\w./-])(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?![\w./-]*\d)")
+_QUARTERS = (
+    rf"(?<!\w)[QT](?P<quarter>[1-4])[\s/-]*(?:{_YEAR})?(?!\w)",
+    rf"(?<!\w){_YEAR}[\s/-]*[QT](?P<quarter>[1-4])(?!\w)",
+)
+_DAYS = re.compile(r"\d{1,2}(?!\d)\D+\d{1,2}(?!\d)")
+"""How a range within a month begins: "9 to 13 March"."""
+_DASH = re.compile(r"\s*[-–—]\s*")
+_MONTHS_BACK = (1, 3, 12)
+Span = tuple[date, date]
 
 
 class DateMention(msgspec.Struct, frozen=True):
@@ -64,122 +47,247 @@ class DateMention(msgspec.Struct, frozen=True):
     stop: int
 
 
-def dates_in(text: str, today: date) -> list[DateMention]:
-    """Every date and range of dates, in order; none overlaps another.
+def dates_in(text: str, today: date, code: str = DEFAULT_LANGUAGE, latest: date | None = None) -> list[DateMention]:
+    """Every date and range of dates, in order; none overlaps another. What may be read in two ways is left alone.
 
     "After" and "before" a day include the day itself: questions use them loosely, and a query that narrows too much
-    costs more than one that narrows too little. A month or a year is left out; "since", "from" and "until" keep it.
+    costs more than one that narrows too little. A month or a year is left out; "since" and "until" keep it.
+
+    Args:
+        today: what "last month" counts from.
+        code: the language of the text.
+        latest: a date without a year is the last such one up to then; `today` where it is None.
 
     >>> [(str(m.first), str(m.end)) for m in dates_in("after October 2023 and on 5 May 2022", date(2024, 1, 1))]
     [('2023-11-01', 'None'), ('2022-05-05', '2022-05-06')]
     """
-    points = sorted(_points(text, today), key=lambda m: (m.start, m.start - m.stop))
+    grammar = _grammar(code)
+    points = sorted(grammar.points(text, today, max(today, latest or today)), key=lambda m: (m.start, m.start - m.stop))
     kept: list[DateMention] = []
     for point in points:
         if not kept or point.start >= kept[-1].stop:
             kept.append(point)
-    return _ranges(text, kept)
+    return grammar.ranges(text, kept)
 
 
-def _points(text: str, today: date) -> Iterator[DateMention]:
-    taken: list[tuple[int, int]] = []
-    for form in _FORMS:
-        for match in form.finditer(text):
-            if any(match.start() < stop and start < match.end() for start, stop in taken):
+@cache
+def _grammar(code: str) -> _Grammar:
+    return _Grammar(language(code))
+
+
+class _Grammar:
+    """The forms in which one language writes dates."""
+
+    def __init__(self, of: Language) -> None:
+        self._code = of.code
+        self._months = {form: n for n, forms in enumerate(of.months, 1) for form in forms.lower().split()}
+        self._ordinals = {form: n for n, forms in enumerate(of.ordinals, 1) for form in forms.lower().split()}
+        named = "|".join(sorted(map(re.escape, self._months), key=len, reverse=True)) or r"(?!)"
+        month = rf"(?<!\w)(?P<month>{named})(?!\w)\.?"
+        ordinal = "|".join(map(re.escape, self._ordinals)) or r"(?!)"
+        quarter = of.pattern("quarter").pattern
+        joins = of.pattern("joins").pattern
+        leads = of.pattern("within", "after", "since", "before", "until", "between", "joins").pattern
+        self._forms = _compiled(
+            _ISO,
+            _SIGNS,
+            *_QUARTERS,
+            rf"(?P<nth>(?<!\w)(?:{ordinal}|[1-4]\.))\s*(?:{quarter}){_OF}(?:{_YEAR})?",
+            rf"(?<![\d.,]){_FIRST}\s*(?:{joins}|[-–—])\s*{_DAY}{_OF}{month}(?:{_OF}{_YEAR})?",
+            rf"(?<![\d.,]){_DAY}{_OF}{month}(?:{_OF}{_YEAR}(?!\d))?",
+            rf"{month}\s+{_DAY}(?!\s*[,.]?\d)(?:\s*,?\s+{_YEAR}(?!\d))?",
+            rf"{month}\s+{_DAY}\s*,?\s+{_YEAR}(?!\d)",
+            rf"{month}{_OF}{_YEAR}(?!\d)",
+            _SIGNS_ALONE,
+        )
+        alone = rf"(?:{month}|(?<![\w.,-]){_YEAR}(?![\d-]|[.,]\d|s\b))"
+        self._alone = _compiled(
+            rf"(?:{leads})(?:\s+(?!\d)\w{{1,4}}['’]?)?[\s-]*(?P<point>{alone})",
+            rf"(?<![\w.,-])(?P<point>{_YEAR})(?=\s?[-–—]\s?(?:1[5-9]|20)\d\d(?!\d))",
+            rf"(?<=\d[-–—])(?P<point>{_YEAR})(?!\d)",
+            *([rf"(?P<point>{alone})(?={_follows(leads)})"] if of.postposed else []),
+        )
+        self._periods = [(n, _alternatives(forms)) for n, forms in enumerate(of.periods)]
+        self._spans = [(n, _alternatives(forms)) for n, forms in enumerate(of.spans)]
+        self._leads: dict[str, Callable[[str, int, int], bool]] = {
+            field: _beside(of.pattern(*fields).pattern, is_postposed=of.postposed)
+            for field, fields in {
+                "from": ("after", "since"), "to": ("before", "until"), "beyond": ("after", "before"),
+                "between": ("between", "since"),
+            }.items()
+        }  # fmt: skip
+        self._joint = re.compile(
+            rf"^(?:['’]\w+)?\s*,?\s*(?:{joins}|[-–—])\s*(?:(?!\d)\w{{1,4}}['’]?\s+)?$", re.IGNORECASE
+        )
+
+    def points(self, text: str, today: date, latest: date) -> Iterator[DateMention]:
+        """Single dates, months, quarters, years and periods; a longer form before the shorter that it holds."""
+        taken: list[tuple[int, int]] = []
+        for span, start, stop in self._read(text, today, latest):
+            if any(start < end and begin < stop for begin, end in taken):
                 continue
-            span = _span_of(match.groupdict(), today)
+            taken.append((start, stop))
             if span is not None:
-                taken.append((match.start(), match.end()))
-                yield DateMention(*span, match.start(), match.end())
-    for match in _BARE_YEAR.finditer(text):
-        start, stop = match.span("year")
-        if not any(start < other and begin < stop for begin, other in taken):
-            year = int(match["year"])
-            yield DateMention(date(year, 1, 1), date(year + 1, 1, 1), start, stop)
-    for match in _RELATIVE.finditer(text):
-        first, end = _relative(match, today)
-        yield DateMention(first, end, *match.span())
+                yield DateMention(*span, start, len(text[:stop].rstrip()))
 
+    def _read(self, text: str, today: date, latest: date) -> Iterator[tuple[Span | None, int, int]]:
+        """All that looks like a date, with its place; None for what may be read in two ways, of which no part is."""
+        for match in _NUMERIC.finditer(text):
+            day = self._numeric(match)
+            yield (day, day + timedelta(days=1)) if day else None, *match.span()
+        for form in (*self._forms, *self._alone):
+            for match in form.finditer(text):
+                if span := self._span(match.groupdict(), latest):
+                    yield span, *match.span("point" if "point" in match.groupdict() else 0)
+        for unit, form in self._spans:
+            for match in form.finditer(text):
+                count = int(next(filter(None, match.groups())))
+                yield (_back(today, unit, count), today + timedelta(days=1)), *match.span()
+        for place, form in self._periods:
+            for match in form.finditer(text):
+                yield _period(today, place), *match.span()
 
-def _span_of(found: dict[str, str | None], today: date) -> tuple[date, date] | None:
-    if (name := found.get("month")) is not None:
-        month = next(n for n, full in enumerate(MONTHS, 1) if full.startswith(name.casefold()[:3]))
-    else:
-        month = int(found["number"] or 1)
-    day = found.get("day")
-    year = int(found.get("year") or 0)
-    try:
-        if not year:
-            # Without a year: the latest such day that is not in the future.
-            year = today.year if date(today.year, month, int(day or 1)) <= today else today.year - 1
-        if day is None:
-            return date(year, month, 1), date(year + month // 12, month % 12 + 1, 1)
-        first = date(year, month, int(day))
-    except ValueError:
-        return None
-    return first, first + timedelta(days=1)
-
-
-def _relative(match: re.Match[str], today: date) -> tuple[date, date]:
-    if (day := match["day"]) is not None:
-        first = today - timedelta(days=day.casefold() == "yesterday")
-        return first, first + timedelta(days=1)
-    back = 0 if match["which"].casefold() in ("this", "current") else 1
-    match match["unit"].casefold():
-        case "year":
-            return date(today.year - back, 1, 1), date(today.year - back + 1, 1, 1)
-        case "month":
-            last = (today.year * 12 + today.month - 1) - back
-            return date(last // 12, last % 12 + 1, 1), date((last + 1) // 12, (last + 1) % 12 + 1, 1)
-        case _:
-            first = today - timedelta(days=today.weekday() + 7 * back)
-            return first, first + timedelta(days=7)
-
-
-def _ranges(text: str, points: list[DateMention]) -> list[DateMention]:
-    """Points with the words before them: "between A and B", "after A", "before B", "after A and before B"."""
-    out: list[DateMention] = []
-    number = 0
-    while number < len(points):
-        point = points[number]
-        lead = text[max(0, point.start - _LEAD) : point.start]
-        following = points[number + 1] if number + 1 < len(points) else None
-        if (
-            following is not None
-            and _BETWEEN.search(lead)
-            and _AND.match(text[point.stop : following.start])
-            and point.first is not None
-            and following.end is not None
-            and point.first < following.end
-        ):
-            out.append(DateMention(point.first, following.end, point.start, following.stop))
-            number += 2
-            continue
-        if _BEYOND.search(lead) and point.first is not None and point.end is not None:
-            point = _without_itself(point, point.first, point.end)
-        if _AFTER.search(lead):
-            out.append(DateMention(point.first, None, point.start, point.stop))
-        elif _BEFORE.search(lead):
-            before = DateMention(None, point.end, point.start, point.stop)
-            opened = out[-1] if out else None
-            if (
-                opened is not None
-                and opened.end is None
-                and opened.first is not None
-                and point.end is not None
-                and opened.first < point.end
-                and point.start - opened.stop <= _LEAD
-                and len(text[opened.stop : point.start].split()) <= 4
-            ):
-                out[-1] = DateMention(opened.first, point.end, opened.start, point.stop)
-            else:
-                out.append(before)
-        else:
+    def ranges(self, text: str, points: list[DateMention]) -> list[DateMention]:
+        """Points with the words beside them: "between A and B", "after A", "before B", "after A and before B"."""
+        out: list[DateMention] = []
+        number = 0
+        while number < len(points):
+            point = points[number]
+            following = points[number + 1] if number + 1 < len(points) else None
+            number += 1
+            place = (text, point.start, point.stop)
+            if following is not None and self._is_range(text, point, following):
+                out.append(msgspec.structs.replace(point, end=following.end, stop=following.stop))
+                number += 1
+                continue
+            is_long = point.first and point.end and point.end - point.first > timedelta(days=1)
+            if is_long and _DAYS.match(text[point.start : point.stop]):
+                out.append(point)
+                continue
+            if is_long and self._leads["beyond"](*place):
+                point = msgspec.structs.replace(point, first=point.end, end=point.first)
+            if self._leads["from"](*place):
+                point = msgspec.structs.replace(point, end=None)
+            elif self._leads["to"](*place):
+                opened = out[-1] if out else None
+                if opened and opened.end is None and opened.first and point.end and opened.first < point.end:
+                    between = text[opened.stop : point.start]
+                    if len(between) <= _LEAD and len(between.split()) <= len(out) + 3:
+                        out[-1] = DateMention(opened.first, point.end, opened.start, point.stop)
+                        continue
+                point = msgspec.structs.replace(point, first=None)
             out.append(point)
-        number += 1
-    return out
+        return out
+
+    def _is_range(self, text: str, point: DateMention, following: DateMention) -> bool:
+        if not (point.first and following.end and point.first < following.end):
+            return False
+        between = text[point.stop : following.start]
+        is_joined = self._joint.match(between) is not None
+        return is_joined and (
+            _DASH.fullmatch(between) is not None or self._leads["between"](text, point.start, following.stop)
+        )
+
+    def _span(self, found: dict[str, str | None], latest: date) -> Span | None:
+        """First day and the day after the last; None where there is no such day."""
+        year = int(found.get("year") or 0)
+        day = found.get("day")
+        quarter = found.get("quarter") or found.get("nth")
+        name, number = found.get("month"), found.get("number")
+        if quarter:
+            months, span = self._nth(quarter), 3
+            month = 3 * months - 2
+        else:
+            month = self._months[name.lower()] if name else int(number or 1)
+            span = 1 if name or number else 12
+        try:
+            if not year:
+                year = latest.year - (date(latest.year, month, int(day or 1)) > latest)
+            if day is None:
+                return date(year, month, 1), _months_on(date(year, month, 1), span)
+            last = date(year, month, int(day))
+            return date(year, month, int(found.get("first") or day)), last + timedelta(days=1)
+        except ValueError:
+            return None
+
+    def _nth(self, quarter: str) -> int:
+        return int(quarter.strip(".")) if quarter.strip(".").isdecimal() else self._ordinals[quarter.lower()]
+
+    def _numeric(self, match: re.Match[str]) -> date | None:
+        """The day of "5.3.2024"; None where day and month may change places, and for what is no date."""
+        first, sign, second, third = match[1], match[2], match[3], match[4]
+        if len(first) == 4:
+            year, month, day = int(first), int(second), int(third)
+        elif len(third) == 4 and len(first) < 3:
+            day, month, year = int(first), int(second), int(third)
+            if sign != "." and month != day and self._code == DEFAULT_LANGUAGE:
+                if day <= 12 and month <= 12:
+                    return None
+                day, month = max(day, month), min(day, month)
+        else:
+            return None
+        try:
+            return date(year, month, day)
+        except ValueError:
+            return None
 
 
-def _without_itself(point: DateMention, first: date, end: date) -> DateMention:
-    """A month or a year as what lies after it begins, and what lies before it ends; a day stays."""
-    return point if end - first <= timedelta(days=1) else msgspec.structs.replace(point, first=end, end=first)
+def _compiled(*forms: str) -> list[re.Pattern[str]]:
+    return [re.compile(form, re.IGNORECASE) for form in forms]
+
+
+def _alternatives(forms: str) -> re.Pattern[str]:
+    """What finds one of phrases that are apart by "|"; ``{n}`` stands for a number, a group of its own."""
+    parts: list[str] = []
+    for form in sorted((form.strip() for form in forms.split("|")), key=len, reverse=True):
+        part = re.escape(form).replace(r"\{n\}", r"(\d{1,3})").replace(r"\ ", r"\s+")
+        parts.append(part if _is_unspaced(form) else rf"(?<!\w){part}(?!\w)")
+    return re.compile("|".join(parts), re.IGNORECASE)
+
+
+def _is_unspaced(text: str) -> bool:
+    return re.search("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]", text) is not None
+
+
+def _follows(words: str) -> str:
+    return rf"(?:['’]\w+)?\s*(?:{words})"
+
+
+def _beside(words: str, *, is_postposed: bool) -> Callable[[str, int, int], bool]:
+    """Whether one of `words` stands before a place in a text, or behind it, with one short word between at most."""
+    lead = re.compile(rf"(?:{words})\s*(?:(?!\d)\w{{1,4}}['’]?\s*)?$", re.IGNORECASE)
+    behind = re.compile(_follows(words), re.IGNORECASE)
+
+    def stands(text: str, start: int, stop: int) -> bool:
+        if lead.search(text[max(0, start - _LEAD) : start]):
+            return True
+        return is_postposed and behind.match(text[stop : stop + _LEAD]) is not None
+
+    return stands
+
+
+def _period(today: date, place: int) -> Span:
+    """Today, yesterday, this and the last week, month, quarter and year, by their place in a language's file."""
+    unit, back = divmod(place, 2)
+    if unit == 0:
+        first = today - timedelta(days=back)
+        return first, first + timedelta(days=1)
+    if unit == 1:
+        first = today - timedelta(days=today.weekday() + 7 * back)
+        return first, first + timedelta(days=7)
+    length = _MONTHS_BACK[unit - 2]
+    first = _months_on(date(today.year, (today.month - 1) // length * length + 1, 1), -length * back)
+    return first, _months_on(first, length)
+
+
+def _back(today: date, unit: int, count: int) -> date:
+    """The day so many days, weeks, months or years before today."""
+    if unit < 2:
+        return today - timedelta(days=count * (7 if unit else 1))
+    month = _months_on(today.replace(day=1), -count * (12 if unit == 3 else 1))
+    return month + timedelta(days=min(today.day, 28) - 1)
+
+
+def _months_on(first: date, months: int) -> date:
+    total = first.year * 12 + first.month - 1 + months
+    return date(total // 12, total % 12 + 1, first.day)

@@ -44,8 +44,8 @@ def follow_up(before: str, message: str) -> str:
     if not is_elliptic(message, code):
         return message.strip()
     rest = _opening(code).sub("", message).strip() or message.strip()
-    if dates_in(rest, _ANY_DAY):
-        before = _without_dates(before)
+    if dates_in(rest, _ANY_DAY, code):
+        before = _without_dates(before, code)
     return before if rest.casefold() in before.casefold() else f"{before} {rest}"
 
 
@@ -64,11 +64,10 @@ def _opening(code: str) -> re.Pattern[str]:
     return re.compile(rf"^(?:\W*(?:{language(code).pattern('opens').pattern})[\s,]*)+", re.IGNORECASE)
 
 
-def _without_dates(text: str) -> str:
-    code = question_language(text)
-    leads = language(code).pattern("after", "since", "before", "until", "between").pattern
-    leading = re.compile(rf"\s+(?:(?:{leads})|in|on|at|of|for|during)\s*(?:the\s+)?$", re.IGNORECASE)
-    for mention in reversed(dates_in(text, _ANY_DAY)):
+def _without_dates(text: str, code: str) -> str:
+    leads = language(code).pattern("within", "after", "since", "before", "until", "between").pattern
+    leading = re.compile(rf"\s+(?:{leads})\s*(?:(?!\d)\w{{1,3}}\s+)?$", re.IGNORECASE)
+    for mention in reversed(dates_in(text, _ANY_DAY, code)):
         head = leading.sub("", text[: mention.start].rstrip() + " ")
         text = head.rstrip() + text[mention.stop :]
     return " ".join(text.split())

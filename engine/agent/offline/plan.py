@@ -96,10 +96,11 @@ class OfflinePlanner:
         """As `plan`, for callers without an event loop."""
         text = lines_of(question.text)
         values, dated = self._dictionary(corpus)
-        today = dated.latest or date.fromisoformat(corpus.today)
-        reading = Reading(
-            text, tuple(values.mentions(text)), tuple(dates_in(text, today)), question_language(text, corpus.languages)
-        )
+        now = date.fromisoformat(corpus.today)
+        code = question_language(text, corpus.languages)
+        # "Last month" of an archive is its own; what is still to come leaves today as it is.
+        dates = dates_in(text, min(now, dated.latest or now), code, dated.latest)
+        reading = Reading(text, tuple(values.mentions(text)), tuple(dates), code)
         context = lines_of(question.request.context[:_CONTEXT_READ])
         if " ".join(context.split()) in " ".join(text.split()):
             context = ""

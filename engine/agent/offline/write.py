@@ -98,7 +98,7 @@ def written(
     if not parts or not answer.sentences:
         answer.say(statements.weights(), ALONE)
     if plan.shape in ("yes_no", "comparison"):
-        dates = [(mention.start, mention.stop) for mention in dates_in(question.text, _ANY_DAY)]
+        dates = [(mention.start, mention.stop) for mention in dates_in(question.text, _ANY_DAY, question.terms.code)]
         answer.say_of_each(names_in(question.text, dates, question.terms.code))
     findings, sentences = answer.drafts(FURTHER * (2 if parts else 1), plan.leads)
     caveats: list[str] = []
