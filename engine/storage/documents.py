@@ -11,6 +11,8 @@ from engine.model.document import JsonValue
 from engine.storage.connection import Cursor, insert_rows
 from engine.storage.journal import read_counters
 
+_BY_INDEX = 200
+"""Ids up to which each is a parameter of its own, for which DuckDB uses the index; a list parameter scans the table."""
 _DECODER: msgspec.json.Decoder[dict[str, JsonValue]] = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -49,13 +51,24 @@ def delete_documents(cursor: Cursor, keys: Sequence[int]) -> None:
     cursor.execute("DELETE FROM documents WHERE key IN (SELECT unnest($1::BIGINT[]))", [list(keys)])
 
 
-def bodies(cursor: Cursor, ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
-    """Documents by id; ids that do not exist are left out."""
-    if len(ids) == 1:
-        found = cursor.execute("SELECT id, body FROM documents WHERE id = $1", [ids[0]])
+def versions(cursor: Cursor, ids: Sequence[str]) -> dict[str, int]:
+    """Key of each document among `ids` that exists."""
+    return dict(_of(cursor, "id, key", ids))
+
+
+def raw_bodies(cursor: Cursor, ids: Sequence[str]) -> list[tuple[str, int, str]]:
+    """Id, key and JSON of each document among `ids` that exists."""
+    return _of(cursor, "id, key, body", ids)
+
+
+def _of(cursor: Cursor, columns: str, ids: Sequence[str]) -> list[tuple[Any, ...]]:
+    if not ids:
+        return []
+    if len(ids) > _BY_INDEX:
+        among, given = "SELECT unnest(?::VARCHAR[])", [list(ids)]
     else:
-        found = cursor.execute("SELECT id, body FROM documents WHERE id IN (SELECT unnest($1::VARCHAR[]))", [list(ids)])
-    return {document_id: _DECODER.decode(body) for document_id, body in found.fetchall()}
+        among, given = ",".join("?" * len(ids)), list(ids)
+    return cursor.execute(f"SELECT {columns} FROM documents WHERE id IN ({among})", given).fetchall()  # noqa: S608
 
 
 def count_documents(cursor: Cursor) -> int:

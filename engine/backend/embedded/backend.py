@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
-from engine.backend.embedded import writer
+from engine.backend.embedded import remembered, writer
 from engine.backend.embedded.catchup import save_indexes
 from engine.backend.embedded.folders import (
     PENDING_FILE,
@@ -46,7 +46,6 @@ from engine.model.schema import Schema
 from engine.ranking.passage_terms import PassageTerms
 from engine.settings import EngineSettings
 from engine.storage import documents as documents_table
-from engine.storage import passages as passages_table
 from engine.storage.attributes import matching_ids, matching_keys
 from engine.storage.files import PRIVATE, copy_file, translated_os_errors
 from engine.storage.hot_copy import copy_database
@@ -257,11 +256,13 @@ class EmbeddedBackend:
                 self._housekeeping.written(namespace)
 
     def get(self, namespace: int, ids: Sequence[str], *, where: CheckedFilter | None = None) -> list[StoredDocument]:
-        with self._pool.use(namespace) as store, store.reading() as cursor:
+        with self._pool.use(namespace) as store:
             if where is not None:
-                kept = matching_ids(cursor, compile_filter(where, store.columns.sql_names()), ids)
+                predicate = compile_filter(where, store.columns.sql_names())
+                with store.reading() as cursor:
+                    kept = matching_ids(cursor, predicate, ids)
                 ids = [document_id for document_id in ids if document_id in kept]
-            found = documents_table.bodies(cursor, ids)
+            found = remembered.bodies(store, ids)
         return [StoredDocument(document_id, found[document_id]) for document_id in ids if document_id in found]
 
     def random(self, namespace: int) -> StoredDocument | None:
@@ -283,8 +284,8 @@ class EmbeddedBackend:
 
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         wanted: list[int] = labels.tolist()
-        with self._pool.use(namespace) as store, store.reading() as cursor:
-            found = passages_table.hydrate(cursor, wanted)
+        with self._pool.use(namespace) as store:
+            found = remembered.hydrated(store, wanted)
         return [found[label] for label in wanted if label in found]
 
     def passage_terms(self, namespace: int, labels: Labels) -> PassageTerms:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.backend.embedded.recent import BODIES, PASSAGES
 from engine.backend.embedded.record import Record
 from engine.backend.embedded.snapshot import Snapshot, without
 from engine.errors import StorageError
@@ -30,6 +32,7 @@ LEXICAL_FOLDER = "lexical"
 VECTORS_FOLDER = "vectors"
 FORWARD_FOLDER = "forward"
 MANIFEST_FILE = "committed.json"
+_TOKENS = count()
 
 
 class NamespaceStore:
@@ -37,7 +40,8 @@ class NamespaceStore:
 
     Writers hold `write_lock`; readers take `snapshot` and never wait. `committed_seq` moves at the database's commit,
     `snapshot.seq` when both indexes show the same state: where they differ, a write is being applied. A write that
-    failed on the way, and could not be undone in memory, leaves `is_settled` False for the next one.
+    failed on the way, and could not be undone in memory, leaves `is_settled` False for the next one. `token` is this
+    object's own, so that nothing that was remembered of another state of the namespace is taken for its.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class NamespaceStore:
         settings: EngineSettings,
         record: Record,
     ) -> None:
+        self.token = next(_TOKENS)
         self.folder = folder
         self.database = database
         self.lexical = lexical
@@ -122,6 +127,8 @@ class NamespaceStore:
 
     def close(self) -> None:
         """Release files and threads; nothing is lost when this never runs."""
+        PASSAGES.drop(self.token)
+        BODIES.drop(self.token)
         self.vectors.close()
         self.forward.close()
         self.lexical.close()
