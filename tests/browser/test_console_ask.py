@@ -260,6 +260,26 @@ def test_a_server_that_goes_away_is_said_where_the_answer_would_stand(browser: A
             page.locator(".turn").nth(1).get_by_role("alert").get_by_text("cannot be reached").wait_for()
 
 
+def test_a_key_that_is_revoked_while_a_stream_runs_ends_with_the_next_question(
+    model_reader: Reader, modelled: Modelled
+) -> None:
+    modelled.model.delay_s = 0.3
+    with Api(modelled.url) as client:
+        made = client.post("/v1/api_keys", json={"name": "short-lived"}).json()
+        page = model_reader.page
+        page.goto(f"{modelled.url}/console")
+        page.get_by_label("API key").fill(made["raw_key"])
+        page.keyboard.press("Enter")
+        turn = model_reader.ask("When does the ferry sail?")
+        turn.locator(".pulse").wait_for()
+        client.delete(f"/v1/api_keys/{made['api_key']['id']}")
+        answered(turn)
+        page.get_by_label("Follow-up question").fill("And now?")
+        page.keyboard.press("Enter")
+        page.get_by_label("API key").wait_for()
+        page.get_by_role("alert").get_by_text("not valid").wait_for()
+
+
 def test_nothing_moves_while_an_answer_streams(model_reader: Reader, modelled: Modelled) -> None:
     modelled.model.delay_s = 0.15
     page = model_reader.open()

@@ -68,6 +68,22 @@ def test_files_of_each_kind_become_documents_and_refusals_name_their_line(reader
     page.get_by_label("Your question").wait_for()
 
 
+def test_an_upload_waits_for_a_server_that_is_away_for_a_moment(reader: Reader, api: Api, fresh: str) -> None:
+    page = reader.open(f"#/manage/upload?ns={fresh}")
+    away = iter([True, True])
+
+    def serve(route: Any) -> None:
+        if next(away, False):
+            route.abort("connectionrefused")
+        else:
+            route.continue_()
+
+    page.route(re.compile("/documents$"), serve)
+    row = upload(page, "rows.jsonl", '{"id": "a"}\n{"id": "b"}\n')
+    assert "2 documents stored" in row.inner_text()
+    assert next(away, None) is None
+
+
 def test_dropped_files_are_taken(reader: Reader, api: Api, fresh: str) -> None:
     page = reader.open(f"#/manage/upload?ns={fresh}")
     page.locator(".drop").evaluate(

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _FENCED = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/library.md", "docs/assistants.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/library.md", "docs/assistants.md", "docs/agent.md"])
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = _FENCED.findall((ROOT / page).read_text())
     assert examples

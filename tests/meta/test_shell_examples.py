@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from api.cli.main import main
-from tests.api.serving import ProcessServer
+from tests.api.serving import ROOT_KEY, Api, ProcessServer
 
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -72,3 +73,42 @@ def test_the_requests_of_the_readme_are_answered(tmp_path: Path) -> None:
         )
     assert '"documents_upserted":1' in done.stdout
     assert "after the storm" in done.stdout
+
+
+def test_the_drill_of_the_operations_page_and_the_remote_commands_work(tmp_path: Path) -> None:
+    """A server with a namespace is asked from afar and backed up; the copy is restored, checked and asked."""
+    (drill,) = (b for b in _BLOCK.findall((ROOT / "docs" / "operations.md").read_text()) if "quarry restore" in b)
+    stopped, *rest = drill.splitlines()
+    (running,) = (line for line in rest if line.startswith("curl"))
+    after = [line for line in rest if line.startswith("quarry")]
+    (remote,) = (b for b in _BLOCK.findall((ROOT / "docs" / "commands.md").read_text()) if "--url" in b)
+
+    def shell(*lines: str) -> str:
+        script = "\n".join(lines)
+        for written, real in (
+            ("/var/lib/quarry-new", str(tmp_path / "new")),
+            ("/var/lib/quarry", str(tmp_path / "data")),
+            ("/backups", str(tmp_path)),
+            ("http://127.0.0.1:8000", server.url),
+            ("http://localhost:8000", server.url),
+            ("choose-a-long-secret", ROOT_KEY),
+        ):
+            script = script.replace(written, real)
+        python = f'{sys.executable} -c "from api.cli.main import main; main()"'
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", f'quarry() {{ {python} "$@"; }}\n{script}'],
+            cwd=tmp_path,
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "KEY": ROOT_KEY, "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with ProcessServer(tmp_path, QUARRY_BACKUPS=str(tmp_path / "copies")) as server, Api(server.url) as client:
+        assert client.upload("notes", {"id": "a", "body": "The ferry was cancelled by the storm."}).status_code == 200
+        assert "by the storm" in shell(remote)
+        assert '"namespaces":1' in shell(running)
+    shell(stopped, *after)
+    assert "by the storm" in shell(f"quarry search notes 'Why was the ferry cancelled?' --data {tmp_path / 'new'}")

@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.api.serving import ROOT_KEY, ProcessServer
-from tests.unit.cli.running import quarry
+import pytest
+
+from tests.api.serving import ROOT_KEY, Api, ProcessServer, wait_until
+from tests.unit.cli.running import COMMAND, environment, quarry
 
 
 def test_what_is_refused_is_named_and_the_rest_is_stored(tmp_path: Path) -> None:
@@ -74,3 +76,45 @@ def test_a_server_is_fed_as_a_data_directory_is(tmp_path: Path) -> None:
     gone = ingest()
     assert gone.returncode == 1
     assert "cannot be reached" in gone.stderr
+
+
+@pytest.mark.parametrize("loss", ["server", "key"])
+def test_a_run_that_loses_its_server_or_its_key_says_what_is_stored_and_goes_on_later(
+    tmp_path: Path, loss: str
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    made = 60_000
+    rows.write_text("".join(f'{{"id": "{n}", "body": "Row {n} of the ferry\'s log."}}\n' for n in range(made)))
+    (tmp_path / "server").mkdir()
+    with ProcessServer(tmp_path / "server") as server, Api(server.url) as client:
+        key = client.post("/v1/api_keys", json={"name": "ingest"}).json()
+
+        def stored() -> int:
+            sizes = client.get("/v1/namespaces/stats").json()["results"]
+            return sum(each["document_count"] for each in sizes)
+
+        run = subprocess.Popen(
+            [*COMMAND, "ingest", "logs", str(rows), "--url", server.url, "--key", key["raw_key"]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(None, HOME=str(tmp_path)),
+        )
+        wait_until(lambda: stored() > 0, 60)
+        if loss == "server":
+            server.stop(signal.SIGKILL)
+        else:
+            assert client.delete(f"/v1/api_keys/{key['api_key']['id']}").status_code == 200
+        _, errors = run.communicate(timeout=120)
+        assert run.returncode == 1
+        assert "the same command goes on from here" in errors
+        assert ("cannot be reached" if loss == "server" else "invalid_api_key") in errors
+        assert "Traceback" not in errors
+        if loss == "server":
+            server.start()
+            client.base_url = server.url
+        assert 0 < stored() < made
+        again = quarry(
+            "ingest", "logs", str(rows), "--url", server.url, "--key", ROOT_KEY, data=None, HOME=str(tmp_path)
+        )
+        assert (again.returncode, stored()) == (0, made), again.stderr
