@@ -48,9 +48,9 @@ def strange_addresses(text: str, sources: Iterable[str]) -> list[str]:
     []
     """
     written = unicodedata.normalize("NFKC", text)
-    held = [folded(source) for source in sources]
     found = [match.group().rstrip(_TRAILING) for match in _ADDRESS.finditer(written) if _is_address(match.group())]
     found += [match.group().strip("`").rstrip(_TRAILING) or match.group() for match in _COMMAND.finditer(written)]
+    held = [folded(source) for source in sources] if found else []
     return [address for address in dict.fromkeys(found) if not any(folded(address) in source for source in held)]
 
 

@@ -21,7 +21,7 @@ from engine.agent.answer.addresses import folded, strange_addresses
 from engine.agent.answer.arithmetic import computed_values
 from engine.agent.answer.dates import dates, known
 from engine.agent.answer.figures import KnownFigures, figures, number_words, without_units
-from engine.agent.answer.names import lone_names, strange_names
+from engine.agent.answer.names import known_capitals, lone_names, strange_names
 from engine.agent.answer.negation import turned_around
 from engine.agent.answer.quotations import strange_quotations
 from engine.agent.answer.support import Supported
@@ -29,6 +29,8 @@ from engine.agent.drafts import AnswerDraft, Computed, Problem
 
 OWN_WORDS = 0.5
 """Share of the words of an uncited text that must be the client's; larger lets less through."""
+NEAR = 400
+"""Characters up to which a source is looked at first; excerpts always are."""
 _STEM = 5
 """Letters after which words count as forms of one."""
 _WORD = re.compile(r"[^\W_]+")
@@ -114,6 +116,8 @@ def faults_of(
     >>> faults_of("It rose by 12 % in 2023.", Sources(("Sales rose by 12 % last year.",)))
     [Fault(reason='the number 2023 stands in none of its sources', is_sure=True)]
     """
+    if not is_written and not computed and stands_near(text, sources):
+        return []
     texts = sources.texts
     faults = [
         Fault(f"the address or command {found} stands in none of its sources")
@@ -134,6 +138,21 @@ def faults_of(
         if turned := turned_around(text, sources.excerpts):
             faults.append(Fault(turned, is_sure=False))
     return faults
+
+
+def stands_near(text: str, sources: Sources) -> bool:
+    """Whether the excerpts, headers and attribute values alone say all that `faults_of` looks for.
+
+    It then finds nothing in all sources either, as more of them only ever know more; reading the passages, which are
+    most of them, is left out. A statement made of a document's own sentences passes here.
+    """
+    near = (*sources.excerpts, *(source for source in sources.around if len(source) <= NEAR))
+    return (
+        known_capitals(unicodedata.normalize("NFC", text), near)
+        and not strange_addresses(text, near)
+        and not strange_quotations(text, near)
+        and not _figure_faults(text, near, (), sources.cited, is_written=False)
+    )
 
 
 def _figure_faults(

@@ -60,6 +60,21 @@ def strange_names(text: str, sources: Iterable[str]) -> list[str]:
     return list(strange)
 
 
+def known_capitals(text: str, sources: Iterable[str]) -> bool:
+    """Whether every word of `text` that may belong to a name stands in `sources` as it is.
+
+    That leaves `strange_names` nothing, whatever else there is in other sources.
+    """
+    wanted = {
+        word.text for word in _words(text) if word.text[0].isupper() and (not word.begins or word.is_abbreviation)
+    }
+    for source in sources:
+        if not wanted:
+            break
+        wanted.difference_update(_WORD.findall(source))
+    return not wanted
+
+
 def lone_names(text: str, sources: Iterable[str]) -> list[str]:
     """Capitalised words within a sentence of `text` that begin no word of `sources`, in order.
 

@@ -28,12 +28,9 @@ def quotations(text: str) -> list[str]:
 
 def strange_quotations(text: str, sources: Iterable[str]) -> list[str]:
     """Quotations that stand in none of `sources`; of one with gaps, every part must stand in the same."""
-    held = [_even(source) for source in sources]
-    return [
-        quoted
-        for quoted in quotations(text)
-        if not any(all(part in source for part in _parts(quoted)) for source in held)
-    ]
+    found = quotations(text)
+    held = [_even(source) for source in sources] if found else []
+    return [quoted for quoted in found if not any(all(part in source for part in _parts(quoted)) for source in held)]
 
 
 def _parts(quoted: str) -> list[str]:

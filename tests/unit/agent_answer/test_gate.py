@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.agent.answer.gate import Sources, faults_of, problems_of, uncited_faults
+from engine.agent.answer.gate import Sources, faults_of, problems_of, stands_near, uncited_faults
 from engine.agent.answer.support import Supported
 from engine.agent.drafts import AnswerDraft, Computed, FindingDraft, SentenceDraft
 
@@ -202,3 +202,34 @@ def test_more_sources_never_make_a_sure_fault(text: str, one: str, other: str) -
         f.reason for f in faults_of(text, Sources((one.lower(), other.lower()))) if f.is_sure and "name" not in f.reason
     }
     assert len(more) <= len(few)
+
+
+_PIECES = (
+    *("Ada Holm", "the bridge", "in March 2024", "on 4 May 1987", "UN", "Pellam Council", "2 GB", "12 million", "ext4"),
+    *("“we would do it again”", "times.example/bridge", "It", "Der Turm", "Die Brücke", "3 %", "0.5", "fell by 12"),
+    *("1.21.4", "Cafe\u0301", "Café", "`rm x`", "May", "1980s", "8 km", "2,000 MB", "United Nations", "rose", "said"),
+)
+_JOINED = st.lists(
+    st.tuples(st.sampled_from(_PIECES), st.sampled_from([" ", ". ", ", ", ": ", "-", "; ", "\n"])),
+    min_size=1,
+    max_size=6,
+).map(lambda parts: "".join(piece + joint for piece, joint in parts))
+
+
+@given(_JOINED, st.lists(_JOINED, min_size=1, max_size=3), st.lists(_JOINED, max_size=2), _JOINED)
+def test_what_stands_near_has_no_fault_in_all_sources_either(
+    text: str, excerpts: list[str], headers: list[str], passage: str
+) -> None:
+    """The quick proof for sentences of documents, against the check that reads every source."""
+    sources = Sources(tuple(excerpts), (*headers, f"{passage} {' '.join(excerpts)} " + "and so on " * 50), ASKED)
+    if stands_near(text, sources):
+        # The faults of what a model wrote are never proved away; those that are sure are those of every statement.
+        assert [fault for fault in faults_of(text, sources, is_written=True) if fault.is_sure] == []
+
+
+def test_a_sentence_under_its_title_is_proved_without_reading_its_passage() -> None:
+    around = ("Bridges of Pellam · The Times", "passage " * 100)
+    sources = Sources(("It cost 12 million crowns, said Ada Holm of the UN in 1986.",), around)
+    assert stands_near("Bridges of Pellam: It cost 12 million crowns, said Ada Holm of the UN in 1986.", sources)
+    assert not stands_near("Bridges of Pellam: It cost 13 million crowns.", sources)
+    assert not stands_near("Bridges of Pellam: It was Tim Holm.", sources)
