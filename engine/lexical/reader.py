@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -39,6 +40,8 @@ MAX_NEIGHBOURS = 20_000
 MAX_OVERFETCH = 5_000
 """Hits that are fetched to be filtered afterwards (3.4 ms); beyond, the index looks at the allowed labels only."""
 FEW_LABELS = 1_000
+TEXTS_KEPT = 16
+"""Questions whose terms are remembered a snapshot."""
 _SCORE_DECIMALS = 4
 
 
@@ -53,6 +56,13 @@ class LexicalQuery(msgspec.Struct, frozen=True):
     header_weight: float = HEADER_WEIGHT
 
 
+class _ReadText(NamedTuple):
+    """The languages that a text was read in, and its distinct words, each with those of its terms that are held."""
+
+    languages: list[str]
+    words: list[tuple[tuple[str, ...], dict[str, int]]]
+
+
 class LexicalReader:
     """What an index held when the reader was made. Thread-safe."""
 
@@ -60,6 +70,9 @@ class LexicalReader:
         """Use `LexicalIndex.reader`."""
         self._searcher = searcher
         self.languages = languages
+        # A question is asked for its terms several times: for its vector, by each of its queries, and when it is read.
+        self._read_texts: dict[str, _ReadText] = {}
+        self._weighed_texts: dict[tuple[str, bool], QueryTerms] = {}
 
     @property
     def num_passages(self) -> int:
@@ -81,11 +94,20 @@ class LexicalReader:
         return dict(zip(weighed.terms, (weighed.weights / weighed.factors).tolist(), strict=True))
 
     def _weighed(self, text: str, *, corrected: bool) -> QueryTerms:
-        languages = self._readings(text)
+        known = self._weighed_texts.get((text, corrected))
+        if known is None:
+            known = self._weigh(text, corrected=corrected)
+            if len(self._weighed_texts) >= TEXTS_KEPT:
+                self._weighed_texts.clear()
+            self._weighed_texts[text, corrected] = known
+        return known
+
+    def _weigh(self, text: str, *, corrected: bool) -> QueryTerms:
+        languages, words = self._read(text)
         frequencies: dict[str, int] = {}
         with translated("count terms"):
-            for word in dict.fromkeys(query_words(text, languages)):
-                frequencies |= self._known(word, corrected=corrected)
+            for word, known in words:
+                frequencies |= known or (self._unknown(word, corrected=corrected) if word else {})
         stop_words = stop_terms(languages)
         terms = list(frequencies)
         stops = [term in stop_words for term in terms]
@@ -106,13 +128,26 @@ class LexicalReader:
         main = [language for language in main if held[language] >= MAIN_SHARE * sum(held.values())]
         return list(dict.fromkeys([own, *main] if own in held else main))
 
-    def _known(self, word: Sequence[str], *, corrected: bool) -> dict[str, int]:
-        """The terms of one word that some passage holds, with their frequencies; else the first, or what it meant."""
+    def _read(self, text: str) -> _ReadText:
+        found = self._read_texts.get(text)
+        if found is None:
+            languages = self._readings(text)
+            with translated("count terms"):
+                words = dict.fromkeys(query_words(text, languages))
+                found = _ReadText(languages, [(word, self._known(word)) for word in words])
+            if len(self._read_texts) >= TEXTS_KEPT:
+                self._read_texts.clear()
+            self._read_texts[text] = found
+        return found
+
+    def _known(self, word: Sequence[str]) -> dict[str, int]:
+        """The terms of one word that some passage holds, with their frequencies."""
         spelled = [term for reading in word for term in self._spelled(reading)]
         counts = {term: self._searcher.doc_freq(BODY, term) for term in spelled}
-        known = {term: count for term, count in counts.items() if count > 0}
-        if known or not word:
-            return known
+        return {term: count for term, count in counts.items() if count > 0}
+
+    def _unknown(self, word: Sequence[str], *, corrected: bool) -> dict[str, int]:
+        """The first reading of a word that no passage holds, or what it meant."""
         meant = self._meant(word[0]) if corrected else word[0]
         return {meant: self._searcher.doc_freq(BODY, meant)}
 

@@ -137,7 +137,8 @@ def header_terms(header: str, language: str) -> HeaderTerms:
         start = len(terms)
         if length := append_text_ids(name, language, terms):
             names.append((start, length))
-        append_text_ids(title[len(name) :], language, terms)
+        if len(name) < len(title):
+            append_text_ids(title[len(name) :], language, terms)
     return HeaderTerms(tuple(terms), tuple(names))
 
 

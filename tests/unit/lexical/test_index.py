@@ -242,3 +242,15 @@ def test_a_word_counts_as_known_when_any_reading_of_it_is(tmp_path: Path) -> Non
     terms = index.reader().terms("ciudades")
     index.close()
     assert terms.frequencies.min() == 3
+
+
+def test_a_question_asked_again_is_read_anew_only_after_a_write(index: LexicalIndex) -> None:
+    text = "ferry harbour zyzzyva"
+    reader = index.reader()
+    first = reader.terms(text)
+    assert reader.terms(text) is first
+    assert set(reader.rarity(text)) == {"ferri", "harbour", "zyzzyva"}
+    index.apply([LexicalPassage(90, "", "zyzzyva and ferry")], NONE, 2)
+    again = index.reader().terms(text)
+    assert dict(zip(again.terms, again.frequencies.tolist(), strict=True))["zyzzyva"] == 1
+    assert reader.terms(text) is first
