@@ -17,13 +17,13 @@ from urllib.parse import quote, quote_from_bytes
 from litestar.response.base import ASGIResponse
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
-from api.auth import KEY, authenticate
+from api.auth import KEY
 from api.bodies import IGNORED
 from api.errors import rendered
 from api.schemas.errors import ApiError
 from api.service import CODE, REQUEST_ID, USAGE, Service
 from api.usage import UsageNote
-from engine import TENANT, ApiKey
+from engine import TENANT, ApiKey, QuarryError
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
@@ -113,14 +113,14 @@ class Edge:
                 await _preflight(send_with_headers)
                 return status
             if path.split("/", 2)[1] in KEYED:
-                key = authenticate(scope["headers"], self._service.engine.keys)
+                key = await self._service.key_in(scope["headers"])
                 state[KEY] = key
                 TENANT.set(key.id)
                 self._service.rate.spend(key.id)
             _check_named(scope["method"], path)
             scope["path"] = path
             await self._router(scope, receive_whole, send_with_headers)
-        except ApiError as error:
+        except (ApiError, QuarryError) as error:
             answer = rendered(error, request_id)
             state[CODE] = answer.code
             response = ASGIResponse(body=answer.body, status_code=answer.status, headers=dict(answer.headers))

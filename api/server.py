@@ -148,7 +148,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            count = self._service.engine.totals().namespaces
+            count = (await self._service.read(self._service.engine.totals)).namespaces
             _log.info("started", extra={"version": VERSION, "namespaces": count, "settings": shown(self._settings)})
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             written = f"[{host}]" if ":" in host else host

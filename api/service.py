@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from litestar.connection import Request
 
 import engine
-from api.auth import KEY
+from api.auth import KEY, authenticate
 from api.limits import HeldMemory, RateLimit, SearchSlots
 from api.metrics import Metrics
 from api.settings import Settings
@@ -28,6 +29,9 @@ WRITERS, WRITERS_OF_ONE = 3, 2
 """Threads that read and that write, in all and for one key."""
 CONVERTERS = 2
 """Threads that read files, one at most for a key; each may have a process of its own."""
+
+CHECKERS = 4
+"""Threads that look up keys in a database."""
 
 ANSWER_BYTES = 512 * 1024 * 1024
 """Large answers that are held at once, until their clients have taken them."""
@@ -71,6 +75,8 @@ class Service:
         self._readers = engine.FairThreads(READERS, "read", per_tenant=READERS_OF_ONE)
         self._writers = engine.FairThreads(WRITERS, "write", per_tenant=WRITERS_OF_ONE)
         self._converters = engine.FairThreads(CONVERTERS, "file", per_tenant=1)
+        # Keys have threads of their own: uploads and reads that wait for a database must not keep others out.
+        self._checks = engine.FairThreads(CHECKERS, "key")
         self._engine: engine.Engine | None = None
         self._companies: dict[str, engine.Engine] = {}
         self.metrics.watch("quarry_searches", "Searches under way.", lambda: self.slots.running)
@@ -94,14 +100,17 @@ class Service:
         except BaseException:
             opened.close()
             raise
-        if settings.api_key is None and not opened.has_keys:
+        if settings.api_key is None and not await self.read(lambda: opened.has_keys):
             _start_log.warning(
                 "there is no API key, so every request is refused: make one with "
                 "`quarry keys create NAME --scope admin` while no server runs, or set QUARRY_API_KEY"
             )
         for notice in opened.notices:
             _start_log.warning(notice)
-        await self.read(lambda: self.usage.open(settings.data))
+        if isinstance(folder := settings.data, Path):
+            await self.read(lambda: self.usage.open(folder))
+        else:
+            _start_log.info("usage events are kept for data directories only; there are none here")
         self._engine = opened
         self._companies[opened.company] = opened
         # Beside the start and not before it: a model service that hangs must not keep documents from being served.
@@ -120,6 +129,7 @@ class Service:
         if self._engine is not None:
             await self.write(self._engine.close)
             await self.read(self.usage.close)
+        self._checks.shutdown()
         self._readers.shutdown()
         self._writers.shutdown()
         self._converters.shutdown()
@@ -132,6 +142,13 @@ class Service:
         if self._engine is None:
             raise engine.EngineClosed
         return self._engine
+
+    async def key_in(self, headers: Iterable[tuple[bytes, bytes]]) -> engine.ApiKey:
+        """As `authenticate`: at once from memory, or in a thread where a database must be asked."""
+        quarry = self.engine
+        if not quarry.is_shared:
+            return authenticate(headers, quarry.keys)
+        return await asyncio.wrap_future(self._checks.submit(None, lambda: authenticate(headers, quarry.keys)))
 
     async def engine_for(self, request: Request[Any, Any, Any]) -> engine.Engine:
         """The engine as the company of the request's key sees it."""

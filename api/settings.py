@@ -9,13 +9,15 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
-from engine import BudgetSettings, EngineSettings, ModelSettings, StorageSettings
+from engine import BudgetSettings, EngineSettings, ModelSettings, StorageSettings, is_database
 
 MEBIBYTE = 1024 * 1024
+Place: TypeAlias = Path | str
+"""Where data is: a folder, or the address of a database."""
 
 
 class SettingsError(ValueError):
@@ -25,7 +27,7 @@ class SettingsError(ValueError):
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a server needs to know to start. `SETTINGS` says what each field means."""
 
-    data: Path = Path("quarry-data")
+    data: Place = Path("quarry-data")
     host: str = "127.0.0.1"
     port: int = 8000
     api_key: str | None = None
@@ -124,7 +126,12 @@ class Setting(msgspec.Struct, frozen=True):
             return "on" if value else "off"
         if isinstance(value, float):
             return f"{value:g}"
-        return str(value)
+        return without_secrets(str(value))
+
+
+def place(raw: str) -> Place:
+    """A folder, or the address of a database as it is."""
+    return raw if is_database(raw) else Path(raw)
 
 
 def _text(raw: str) -> str:
@@ -194,7 +201,17 @@ def _origins(raw: str) -> tuple[str, ...]:
     return origins
 
 
-_CREDENTIALS = re.compile(r"(?<=://)[^/@]*@")
+_CREDENTIALS = re.compile(r"(?<=://)[^/?]*@")
+_PASSWORD = re.compile(r"(?<=[?&]password=)[^&]*", re.IGNORECASE)
+
+
+def without_secrets(address: str) -> str:
+    """`address` without the name and password within it.
+
+    >>> without_secrets("postgresql://me:secret@db/quarry?sslmode=require")
+    'postgresql://***@db/quarry?sslmode=require'
+    """
+    return _PASSWORD.sub("***", _CREDENTIALS.sub("***@", address))
 
 
 def shown(settings: Settings) -> dict[str, str]:
@@ -204,13 +221,18 @@ def shown(settings: Settings) -> dict[str, str]:
         name: ",".join(cast("tuple[str, ...]", value)) for name, value in values.items() if isinstance(value, tuple)
     }
     texts = {name: lists.get(name, str(value)) for name, value in values.items() if value is not None}
-    return {name: _CREDENTIALS.sub("***@", text) for name, text in texts.items()}
+    return {name: without_secrets(text) for name, text in texts.items()}
 
 
 _LARGE = 1024 * 1024 * MEBIBYTE
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("QUARRY_DATA", "data", Path, "Data directory; made when it does not exist."),
+    Setting(
+        "QUARRY_DATA",
+        "data",
+        place,
+        "Data directory, made when it does not exist; or a database, `postgresql://USER@HOST:PORT/NAME`.",
+    ),
     Setting("QUARRY_HOST", "host", _text, "Address to listen on; `0.0.0.0` for every interface."),
     Setting("QUARRY_PORT", "port", _whole(0, 65_535), "Port to listen on; 0 takes a free one."),
     Setting(

@@ -66,6 +66,7 @@ from engine.settings import (
 )
 from engine.storage.parquet import parquet_rows
 from engine.store.keys import KeyStore
+from engine.store.opening import is_database
 from engine.store.protocol import BackupReport
 
 __all__ = [
@@ -147,6 +148,7 @@ __all__ = [
     "UnknownAttribute",
     "UnsupportedFormat",
     "VectorSettings",
+    "is_database",
     "open",
     "parquet_rows",
     "repair",

@@ -14,7 +14,7 @@ from engine.errors import InvalidRequest
 from engine.model.document import DocumentBody
 from engine.model.events import Event
 from engine.model.ids import check_namespace_name
-from engine.model.namespace import DEFAULT_COMPANY
+from engine.model.namespace import DEFAULT_COMPANY, StoredNamespace
 from engine.model.observer import Observer, SilentObserver
 from engine.model.search import SearchRequest, SearchResponse
 from engine.reading import Reader
@@ -67,6 +67,14 @@ class Engine(Reader):
     def notices(self) -> list[str]:
         """What this installation goes without, one readable line each; empty when nothing is missing."""
         return self._core.store.notices
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may use the same data at once: a database does, a folder does not.
+
+        Every lookup, that of a key included, then asks the database and is nothing for an event loop.
+        """
+        return self._core.store.capabilities.many_writers
 
     def for_company(self, name: str) -> Engine:
         """The same data as `name` sees it; the company is made when it does not exist."""
@@ -179,7 +187,7 @@ class Engine(Reader):
             include_attributes=include_attributes,
             multiturn=multiturn,
         )
-        record = self.namespace(namespace)
+        record = await self._looked_up(namespace)
         if not filters:
             return self._searches.start(record, request)
         # A filter within the limits can still take long to read.
@@ -189,11 +197,16 @@ class Engine(Reader):
         self, namespace: str, session_id: str, *, message: str, include_attributes: bool | None = None
     ) -> AsyncGenerator[Event]:
         """As `continue_search`, giving its events as they come."""
-        record = self.namespace(namespace)
+        record = await self._looked_up(namespace)
         # Claiming a session is a write to the catalog: tens of milliseconds that would hold up the event loop.
         return await asyncio.to_thread(
             self._searches.resume, record, session_id, message, include_attributes=include_attributes
         )
+
+    async def _looked_up(self, namespace: str) -> StoredNamespace:
+        if self.is_shared:
+            return await asyncio.to_thread(self.namespace, namespace)
+        return self.namespace(namespace)
 
     @property
     def has_keys(self) -> bool:
@@ -249,7 +262,7 @@ class Engine(Reader):
         directory of it; `open` takes it as it is, too.
 
         Raises:
-            InvalidRequest: `path` exists.
+            InvalidRequest: `path` exists; or the data is in a database, which has backups of its own.
         """
         self._check_open()
         return self._core.store.backup(Path(path))
@@ -269,10 +282,12 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
     create: bool = True,
     **overrides: Any,
 ) -> Engine:
-    """Open a data directory, making it when it does not exist.
+    """Open a data directory or a database, making what does not exist in it.
 
     Args:
-        path: owned by one process at a time.
+        path: a folder, owned by one process at a time; or ``postgresql://USER@HOST:PORT/NAME``, a database of a
+            PostgreSQL server with pgvector, which any number of processes may use. Password and TLS are as libpq has
+            them: in the address, in ``PGPASSWORD`` or in a password file.
         embedder: ``wordllama``, ``sentence-transformers:NAME``, ``fastembed:NAME``, ``openai:NAME``, or any object with
             the `Embedder` protocol.
         company: whose namespaces the engine sees.
@@ -285,6 +300,8 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
         DataDirectoryNotFound: `create` is False and there is none.
         UnsupportedFormat: a newer version wrote `path`.
         CorruptData: acknowledged data is missing or damaged.
+        StorageError: the database cannot be reached, refuses the user, or lacks what is needed; the message says which.
+        InvalidRequest: the address cannot be read, or the extra ``postgres`` is not installed.
         TypeError: an override is not a field of `EngineSettings`.
     """
     chosen = with_overrides(settings or EngineSettings(), overrides)

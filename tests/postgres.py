@@ -10,10 +10,11 @@ import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 import psycopg
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict
 
 
 @cache
@@ -48,4 +49,10 @@ def database_of(folder: Path) -> str:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(made)))
         folder.mkdir(parents=True, exist_ok=True)
         name.write_text(made)
-    return make_conninfo(server(), dbname=name.read_text())
+    return address(server(), dbname=name.read_text())
+
+
+def address(dsn: str, **changed: str) -> str:
+    """`dsn` as ``postgresql://…`` with some of its parameters changed."""
+    parameters = {name: str(value) for name, value in (conninfo_to_dict(dsn) | changed).items() if value is not None}
+    return "postgresql:///?" + urlencode(parameters, quote_via=quote)

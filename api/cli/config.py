@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from api.cli.options import data_option, json_option
 from api.cli.output import print_json, print_table, reports_errors
-from api.settings import in_effect
+from api.settings import Place, in_effect
 
 
 @click.command()
 @data_option
 @json_option
 @reports_errors
-def config(data: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def config(data: Place | None, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
     """Print the settings in effect and their sources. Secrets are only said to be set."""
     settings = in_effect(data=data)
     if as_json:

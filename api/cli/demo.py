@@ -14,10 +14,11 @@ from rich.text import Text
 
 import engine
 from api.cli.answers import show, status
+from api.cli.options import PLACE
 from api.cli.output import console, messages, progress_bar, reports_errors
 from api.cli.stdlib_docs import SCHEMA, documents, module_names
 from api.cli.target import OpenedTarget
-from api.settings import from_environment
+from api.settings import Place, from_environment
 
 NAMESPACE = "python-docs"
 SHOWN = 4
@@ -41,11 +42,9 @@ QUESTIONS: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
 
 
 @click.command()
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="Keep the index in this folder instead of a temporary one."
-)
+@click.option("--data", type=PLACE, help="Keep the index in this folder instead of a temporary one.")
 @reports_errors
-def demo(data: Path | None) -> None:
+def demo(data: Place | None) -> None:
     """Index the documentation of this Python's standard library and answer questions about it."""
     folder = data or Path(tempfile.mkdtemp(prefix="quarry-demo-"))
     out = console()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ from api.files.pieces import Options
 from api.files.report import Report
 from api.files.store import Store
 from api.files.walk import Found, Left, Selection
-from api.settings import from_environment
+from api.settings import from_environment, without_secrets
 from engine import QuarryError
 
 WATCH_SECONDS = 2.0
@@ -150,10 +151,14 @@ def _run(
 
 
 def _memory(where: Where) -> Path:
-    """The folder of the ledger: with the data or, for a server, with what programs keep of this user's."""
-    if where.url is None:
-        return from_environment(data=where.data).data
+    """The folder of the ledger: in the data directory, else with what programs keep of this user's."""
+    data = from_environment(data=where.data).data
+    if where.url is None and isinstance(data, Path):
+        return data
     folder = Path.home() / ".local" / "state" / "quarry"
+    if where.url is None:
+        # Databases number their namespaces alike: each has a folder.
+        folder /= hashlib.sha256(without_secrets(str(data)).encode()).hexdigest()[:16]
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 

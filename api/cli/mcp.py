@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -14,6 +13,7 @@ import click
 from api.cli.opened import existing
 from api.cli.options import company_option, data_option
 from api.cli.output import messages, reports_errors
+from api.settings import Place
 
 if TYPE_CHECKING:
     import socket
@@ -37,7 +37,7 @@ App = Callable[[Scope, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[N
 @data_option
 @company_option
 @reports_errors
-def mcp(http: bool, host: str, port: int, data: Path | None, company: str) -> None:  # noqa: FBT001
+def mcp(http: bool, host: str, port: int, data: Place | None, company: str) -> None:  # noqa: FBT001
     """Give an assistant the tools search, retrieve, get_document and list_namespaces (Model Context Protocol).
 
     Over standard input by default, as desktop assistants start it: their configuration names the command `quarry` with
@@ -70,7 +70,7 @@ def with_keys(app: App, quarry: Engine) -> App:
             return
         status, headers = 403, dict[str, str]()
         try:
-            key = authenticate(scope["headers"], quarry.keys)
+            key = await anyio.to_thread.run_sync(authenticate, scope["headers"], quarry.keys)
             if key.company_name == quarry.company and key.allows("read") and key.allows("search"):
                 await app(scope, receive, send)
                 return

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 import engine
-from api.settings import Settings, from_environment
+from api.settings import Place, Settings, from_environment, without_secrets
 
 
 @contextmanager
-def opened(data: Path | None, company: str = "default", *, create: bool = True) -> Generator[engine.Engine]:
+def opened(data: Place | None, company: str = "default", *, create: bool = True) -> Generator[engine.Engine]:
     """The engine over `data` (None: QUARRY_DATA) as `company` sees it, closed when the block ends.
 
     Args:
@@ -23,15 +23,16 @@ def opened(data: Path | None, company: str = "default", *, create: bool = True) 
         yield quarry if company == quarry.company else quarry.for_company(company)
 
 
-def existing(data: Path | None, company: str = "default") -> AbstractContextManager[engine.Engine]:
+def existing(data: Place | None, company: str = "default") -> AbstractContextManager[engine.Engine]:
     """As `opened`, for a command that only makes sense where there is data: a mistyped directory is not made."""
     return opened(data, company, create=False)
 
 
 def _open(settings: Settings, *, create: bool) -> engine.Engine:
-    path = settings.data
+    path = settings.data if isinstance(settings.data, Path) else without_secrets(settings.data)
     try:
-        return engine.open(path, embedder=settings.embedder, settings=settings.engine_settings(), create=create)
+        chosen = settings.engine_settings()
+        return engine.open(settings.data, embedder=settings.embedder, settings=chosen, create=create)
     except engine.DataDirectoryNotFound as error:
         raise click.ClickException(
             f"There is no data directory at {path}. Name it with --data or QUARRY_DATA; `quarry ingest` makes one."

@@ -11,15 +11,28 @@ import click
 import msgspec
 
 from api.cli.target import Where
+from api.settings import Place, place
 from engine import DEFAULT_COMPANY
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class PlaceType(click.ParamType[Place]):
+    """A folder, or the address of a database."""
+
+    name = "DIR"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Place:  # noqa: ARG002
+        return value if isinstance(value, Path) else place(str(value))
+
+
+PLACE = PlaceType()
+
+
 def data_option(command: F) -> F:
-    """``--data DIR``: the data directory; QUARRY_DATA, else ./quarry-data."""
+    """``--data DIR``: the data directory or database; QUARRY_DATA, else ./quarry-data."""
     return click.option(
-        "--data", type=click.Path(path_type=Path), help="Data directory (QUARRY_DATA, else ./quarry-data)."
+        "--data", type=PLACE, help="Data directory, or postgresql://… (QUARRY_DATA, else ./quarry-data)."
     )(command)
 
 
@@ -33,7 +46,7 @@ def target_options(command: F) -> F:
 
     @wraps(command)
     def run(
-        *args: Any, data: Path | None, company: str, url: str | None, server_key: str | None, **options: Any
+        *args: Any, data: Place | None, company: str, url: str | None, server_key: str | None, **options: Any
     ) -> object:
         return command(*args, where=Where(data, company, url, server_key), **options)
 

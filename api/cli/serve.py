@@ -5,14 +5,13 @@ from __future__ import annotations
 import errno
 import socket
 import sys
-from pathlib import Path
 
 import click
 
 from api.cli.opened import opened
 from api.cli.options import data_option
 from api.cli.output import messages, reports_errors
-from api.settings import SETTINGS, Settings, from_environment
+from api.settings import SETTINGS, Place, Settings, from_environment
 
 
 def _listing() -> str:
@@ -29,7 +28,7 @@ def _listing() -> str:
 @click.option("--port", type=click.IntRange(0, 65_535), help="Port; 0 takes a free one (QUARRY_PORT, else 8000).")
 @data_option
 @reports_errors
-def serve(host: str | None, port: int | None, data: Path | None) -> None:
+def serve(host: str | None, port: int | None, data: Place | None) -> None:
     """Serve /v1 until interrupted. Prints one line when it answers."""
     # Imported here: the server's libraries would slow down every other command.
     from api.server import serve as run
@@ -61,7 +60,7 @@ def _check_address(settings: Settings) -> None:
         raise click.ClickException(message) from error
 
 
-def _offer_key(data: Path | None) -> None:
+def _offer_key(data: Place | None) -> None:
     """Make an admin key for whoever starts a server that nobody could use."""
     with opened(data) as quarry:
         if quarry.has_keys:

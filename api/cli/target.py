@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import click
@@ -15,7 +14,7 @@ import msgspec
 from api.cli.opened import opened
 from api.files.engine_library import EngineLibrary
 from api.files.store import Known
-from api.settings import from_environment
+from api.settings import Place, from_environment
 from engine import (
     DEFAULT_COMPANY,
     Definition,
@@ -130,7 +129,7 @@ class Where(NamedTuple):
         key: for the server; None takes QUARRY_API_KEY.
     """
 
-    data: Path | None
+    data: Place | None
     company: str
     url: str | None
     key: str | None

@@ -11,14 +11,14 @@ import engine
 from api.cli.opened import existing
 from api.cli.options import company_option, data_option
 from api.cli.output import FAILED, INTERRUPTED, counted, messages, print_line, progress_bar, reports_errors
-from api.settings import from_environment
+from api.settings import Place, from_environment
 
 
 @click.command()
 @data_option
 @company_option
 @reports_errors
-def check(data: Path | None, company: str) -> None:
+def check(data: Place | None, company: str) -> None:
     """Read every row of every namespace and compare the indexes with it; exit status 1 when something is wrong."""
     with existing(data, company) as quarry:
         problems = quarry.check()
@@ -38,7 +38,7 @@ def check(data: Path | None, company: str) -> None:
 @data_option
 @company_option
 @reports_errors
-def reindex(namespace: str, data: Path | None, company: str) -> None:
+def reindex(namespace: str, data: Place | None, company: str) -> None:
     """Cut and embed every document of NAMESPACE anew."""
     done = 0
     with existing(data, company) as quarry, progress_bar() as bar:
@@ -62,7 +62,7 @@ def reindex(namespace: str, data: Path | None, company: str) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @data_option
 @reports_errors
-def backup(folder: Path, data: Path | None) -> None:
+def backup(folder: Path, data: Place | None) -> None:
     """Write a consistent copy of the data directory into the new FOLDER."""
     with existing(data) as quarry:
         report = quarry.backup(folder)
@@ -75,27 +75,28 @@ def backup(folder: Path, data: Path | None) -> None:
 @click.argument("backup", type=click.Path(path_type=Path))
 @data_option
 @reports_errors
-def restore(backup: Path, data: Path | None) -> None:
+def restore(backup: Path, data: Place | None) -> None:
     """Make a data directory out of BACKUP, a folder that a backup wrote; it stays as it is.
 
     The data directory must not exist yet. Every database of the backup is opened and counted; indexes are built when
     they are first used.
     """
     target = from_environment(data=data).data
-    print_line(f"restored to {target}: {_contents(engine.restore(backup, target))}")
+    report = engine.restore(backup, target)
+    print_line(f"restored to {report.path}: {_contents(report)}")
 
 
 @click.command()
 @data_option
 @reports_errors
-def repair(data: Path | None) -> None:
+def repair(data: Place | None) -> None:
     """Make a damaged data directory usable from what can be read; each thing that is lost is named.
 
     The files as they were are copied into the folder ``damaged`` of the data directory first. Stop the server before;
     restore a backup instead where there is one.
     """
     target = from_environment(data=data).data
-    if not target.exists():
+    if isinstance(target, Path) and not target.exists():
         raise click.ClickException(f"There is no data directory at {target}.")
     lines = engine.repair(target)
     for line in lines:

@@ -25,8 +25,8 @@ class Capabilities(msgspec.Struct, frozen=True):
     """What an implementation promises; a contract test is skipped only where one is False.
 
     Attributes:
-        many_writers: any number of processes may have it open, and each sees what the others have written.
-        local_control: companies, namespaces and keys are looked up without I/O, so that an event loop may do it.
+        many_writers: any number of processes may have it open, and each sees what the others have written. Companies,
+            namespaces and keys are then looked up in the database, which takes an event loop too long.
         backups: `Store.backup` writes one.
     """
 
@@ -34,7 +34,6 @@ class Capabilities(msgspec.Struct, frozen=True):
     read_your_writes: bool = True
     many_writers: bool = False
     global_bm25: bool = True
-    local_control: bool = True
     backups: bool = True
 
 

@@ -27,10 +27,21 @@ def is_database(where: str | Path) -> bool:
 def open_store(where: str | Path, settings: EngineSettings, *, create: bool = True) -> Store:
     """The store at `where`, made when it does not exist; see `engine.open` for the errors."""
     if is_database(where):
-        raise InvalidRequest("Databases cannot be opened yet.", path="data")
+        return _open_database(str(where), settings)
     if not create and read_format(Path(where)) is None:
         raise DataDirectoryNotFound
     return EmbeddedStore.open(Path(where), settings)
+
+
+def _open_database(dsn: str, settings: EngineSettings) -> Store:
+    try:
+        # Imported here: the driver is an extra, and takes a while to load.
+        from engine.store.postgres.store import PostgresStore
+    except ImportError as error:
+        raise InvalidRequest(
+            "Databases need the extra `postgres`: pip install 'quarry-search[postgres]'.", path="data"
+        ) from error
+    return PostgresStore(dsn, settings)
 
 
 def repair_store(where: str | Path, settings: EngineSettings) -> list[str]:

@@ -87,11 +87,13 @@ def passages_of(documents: Sequence[dict[str, Any]]) -> int:
     return sum(len(write.passages) for write in writes)
 
 
-def store(backend: Backend, documents: Sequence[dict[str, Any]], namespace: int = 1) -> int:
+def store(
+    backend: Backend, documents: Sequence[dict[str, Any]], namespace: int = 1, *, base: Schema | None = None
+) -> int:
     """Upload as the engine does."""
     schema, checked = plan_upload(SCHEMA, {}, documents)
     writes, vectors = derive(checked, schema.searchable(), EMBEDDER, PassageSettings())
-    return backend.upsert(namespace, writes, vectors, schema)
+    return backend.upsert(namespace, writes, vectors, schema, base=base)
 
 
 def checked_filter(raw: dict[str, Any]) -> CheckedFilter:

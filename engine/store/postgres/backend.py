@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import secrets
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import msgspec
-from psycopg import sql
 
 from engine.backend.cursors import PAGE_BYTES, decode_cursor, encode_cursor
 from engine.backend.protocol import (
@@ -26,16 +26,21 @@ from engine.model.hits import Labels, Vectors
 from engine.model.namespace import NamespaceState
 from engine.model.schema import AttributeType, Schema
 from engine.ranking.passage_terms import PassageTerms
+from engine.settings import VectorSettings
 from engine.storage.documents import decode_body
 from engine.store.postgres import writing
+from engine.store.postgres.catalog import decoded_schema
+from engine.store.postgres.clock import NOW_MS
 from engine.store.postgres.connection import Connection, Pool
 from engine.store.postgres.filters import Condition, compile_condition
 from engine.store.postgres.legs import run_legs
-from engine.store.postgres.maintenance import drop_graph, maintain
-from engine.store.postgres.migrate import migrate
+from engine.store.postgres.maintenance import clear_part, drop_graph, maintain, remove
 from engine.store.postgres.terms import question_rarity
 from engine.store.postgres.text import escaped, unescaped, unescaped_scalar
 from engine.store.postgres.writing import read_state
+
+RANDOM_THROWS = 8
+_AT_KEY = "SELECT id, body FROM quarry.documents WHERE part = %s AND key = %s"
 
 
 def _nothing() -> None:
@@ -46,24 +51,28 @@ class PostgresBackend:
     """Implements `engine.backend.protocol.Backend`.
 
     Args:
-        dsn: as libpq has it, ``postgresql://…``.
+        settings: of the vector leg.
     """
 
-    def __init__(self, dsn: str) -> None:
-        migrate(dsn)
-        self._pool = Pool(dsn)
+    def __init__(self, pool: Pool, settings: VectorSettings) -> None:
+        self._pool = pool
+        self._settings = settings
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(many_writers=True)
+        return Capabilities(many_writers=True, backups=False)
 
     def create(self, spec: NamespaceSpec) -> None:
         schema = msgspec.json.encode(spec.schema).decode()
 
         def work(connection: Connection) -> None:
             made = connection.execute(
-                "INSERT INTO quarry.namespaces (namespace, embedder, dimension, epoch, schema) "
-                "VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                (
+                    "INSERT INTO quarry.namespaces "
+                    "(namespace, part, embedder, dimension, epoch, schema, created_at, updated_at) "
+                    f"SELECT %s, nextval('quarry.numbers'), %s, %s, %s, %s, now_ms, now_ms "
+                    f"FROM (SELECT {NOW_MS} AS now_ms) AS clock ON CONFLICT DO NOTHING"
+                ).encode(),
                 [spec.id, spec.embedder, spec.dimension, secrets.token_hex(8), schema],
             )
             if made.rowcount == 0:
@@ -71,67 +80,102 @@ class PostgresBackend:
 
         self._pool.written(work)
 
+    def exists(self, namespace: int) -> bool:
+        with self._pool.reading() as connection:
+            row = connection.execute("SELECT 1 FROM quarry.namespaces WHERE namespace = %s", [namespace]).fetchone()
+        return row is not None
+
     def confirm(self, namespace: int) -> None:
-        self._pool.written(
-            lambda connection: connection.execute(
-                "UPDATE quarry.namespaces SET pending = false WHERE namespace = %s", [namespace]
-            )
-        )
+        """Its name in the catalog is all that it takes."""
 
     def drop(self, namespace: int, forget: Callable[[], None] = _nothing) -> None:
         forget()
-
-        def work(connection: Connection) -> None:
-            drop_graph(connection, namespace)
-            for table in ("postings", "passages", "documents", "namespaces"):
-                connection.execute(
-                    sql.SQL("DELETE FROM quarry.{} WHERE namespace = %s").format(sql.Identifier(table)), [namespace]
-                )
-
-        self._pool.written(work)
+        try:
+            remove(self._pool, namespace)
+        except StorageError:
+            if self.exists(namespace):
+                raise
+            # Only its graph is still there; `sweep` takes it away.
 
     def upsert(
-        self, namespace: int, documents: list[DocumentWrite], vectors: Vectors, schema: Schema | None = None
+        self,
+        namespace: int,
+        documents: list[DocumentWrite],
+        vectors: Vectors,
+        schema: Schema | None = None,
+        *,
+        base: Schema | None = None,
     ) -> int:
         if (passages := sum(len(document.passages) for document in documents)) != len(vectors):
             raise ValueError(f"{passages} passages but {len(vectors)} vectors")
-        return self._pool.written(lambda connection: writing.upsert(connection, namespace, documents, vectors, schema))
+        return self._pool.written(
+            lambda connection: writing.upsert(connection, namespace, documents, vectors, schema, base)
+        )
+
+    def replace_all(
+        self,
+        spec: NamespaceSpec,
+        batches: Iterator[tuple[list[DocumentWrite], Vectors]],
+        *,
+        base: Schema | None = None,
+    ) -> int:
+        # One transaction into a part of its own: until it commits, everyone reads the old part.
+        with self._pool.writing() as connection:
+            old = read_state(connection, spec.id, hold=True)
+            writing.check_base(old, base)
+            writing.begin_part(connection, spec)
+            done = sum(
+                writing.upsert(connection, spec.id, documents, vectors, None, None) for documents, vectors in batches
+            )
+            clear_part(connection, old.part)
+        if old.has_graph:
+            # What is left of it is taken away by `sweep`.
+            with suppress(StorageError):
+                drop_graph(self._pool, old.part)
+        return done
 
     def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
         return self._pool.written(lambda connection: writing.delete(connection, namespace, ids=ids, roots=roots))
 
     def get(self, namespace: int, ids: Sequence[str], *, where: CheckedFilter | None = None) -> list[StoredDocument]:
         with self._pool.reading() as connection:
-            read_state(connection, namespace)
-            condition = self._condition(connection, namespace, where)
+            part = read_state(connection, namespace).part
+            condition = self._condition(connection, part, where)
             rows = connection.execute(
                 (
-                    "SELECT d.id, d.body FROM quarry.documents d "  # noqa: S608 - compiled
-                    f"WHERE d.namespace = %s AND d.id = ANY(%s) AND {condition.sql}"
+                    "SELECT d.id, d.body FROM quarry.documents d "
+                    f"WHERE d.part = %s AND d.id = ANY(%s) AND {condition.sql}"
                 ).encode(),
-                [namespace, list(ids), *condition.params],
+                [part, list(ids), *condition.params],
             )
             found = {document_id: decode_body(body) for document_id, body in rows}
         return [StoredDocument(document_id, found[document_id]) for document_id in ids if document_id in found]
 
     def random(self, namespace: int) -> StoredDocument | None:
-        """One document at random; None when there is none."""
         with self._pool.reading() as connection:
+            state = read_state(connection, namespace)
+            if not state.documents:
+                return None
+            # Keys have gaps where documents went; a few throws nearly always hit, and the order of keys is no order.
+            for at in random.choices(range(state.next_key), k=RANDOM_THROWS):  # noqa: S311 - no secret
+                row = connection.execute(_AT_KEY, [state.part, at]).fetchone()
+                if row is not None:
+                    return StoredDocument(row[0], decode_body(row[1]))
             row = connection.execute(
-                "SELECT id, body FROM quarry.documents WHERE namespace = %s ORDER BY random() LIMIT 1", [namespace]
+                "SELECT id, body FROM quarry.documents WHERE part = %s ORDER BY random() LIMIT 1", [state.part]
             ).fetchone()
         return None if row is None else StoredDocument(row[0], decode_body(row[1]))
 
     def legs(self, namespace: int, query: LegsQuery) -> Legs:
         with self._pool.reading() as connection:
             state = read_state(connection, namespace)
-            where = None if query.where is None else self._condition(connection, namespace, query.where)
-            return run_legs(connection, namespace, state, query, where)
+            where = None if query.where is None else self._condition(connection, state.part, query.where)
+            return run_legs(connection, state, query, where, self._settings)
 
     def rarity(self, namespace: int, text: str) -> dict[str, float]:
         with self._pool.reading() as connection:
             state = read_state(connection, namespace)
-            return question_rarity(connection, namespace, text, state.languages, state.indexed)
+            return question_rarity(connection, state.part, text, state.languages, state.indexed)
 
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         wanted: list[int] = labels.tolist()
@@ -140,7 +184,7 @@ class PostgresBackend:
         with self._pool.reading() as connection:
             rows = connection.execute(
                 "SELECT label, document_id, attribute, start_at, end_at, text, header FROM quarry.passages "
-                "WHERE namespace = %s AND label = ANY(%s)",
+                "WHERE part = (SELECT part FROM quarry.namespaces WHERE namespace = %s) AND label = ANY(%s)",
                 [namespace, wanted],
             )
             found = {
@@ -162,26 +206,29 @@ class PostgresBackend:
 
     @contextmanager
     def reading(self, namespace: int) -> Generator[None]:
-        with self._pool.writing() as connection:
-            read_state(connection, namespace, hold=True)
+        with self._pool.snapshot() as connection:
+            read_state(connection, namespace)
             yield
 
     def count(self, namespace: int, where: CheckedFilter | None = None) -> int:
         with self._pool.reading() as connection:
-            read_state(connection, namespace)
-            condition = self._condition(connection, namespace, where)
+            state = read_state(connection, namespace)
+            if where is None:
+                return state.documents
+            condition = self._condition(connection, state.part, where)
             row = connection.execute(
-                (f"SELECT count(*) FROM quarry.documents d WHERE d.namespace = %s AND {condition.sql}").encode(),  # noqa: S608
-                [namespace, *condition.params],
+                f"SELECT count(*) FROM quarry.documents d WHERE d.part = %s AND {condition.sql}".encode(),
+                [state.part, *condition.params],
             ).fetchone()
         return int(row[0]) if row else 0
 
     def scan(self, namespace: int, *, batch: int = 1000) -> Iterator[list[StoredDocument]]:
-        with self._pool.reading() as connection:
+        with self._pool.reading_apart() as connection:
+            part = read_state(connection, namespace).part
             after = -1
             while rows := connection.execute(
-                "SELECT key, id, body FROM quarry.documents WHERE namespace = %s AND key > %s ORDER BY key LIMIT %s",
-                [namespace, after, batch],
+                "SELECT key, id, body FROM quarry.documents WHERE part = %s AND key > %s ORDER BY key LIMIT %s",
+                [part, after, batch],
             ).fetchall():
                 yield [StoredDocument(document_id, decode_body(body)) for _, document_id, body in rows]
                 after = rows[-1][0]
@@ -190,15 +237,15 @@ class PostgresBackend:
         self, namespace: int, *, where: CheckedFilter | None = None, limit: int = 100, cursor: str | None = None
     ) -> DocumentPage:
         with self._pool.reading() as connection:
-            epoch = read_state(connection, namespace).epoch
-            after = -1 if cursor is None else decode_cursor(cursor, epoch)
-            condition = self._condition(connection, namespace, where)
+            state = read_state(connection, namespace)
+            after = -1 if cursor is None else decode_cursor(cursor, state.epoch)
+            condition = self._condition(connection, state.part, where)
             rows = connection.execute(
                 (
-                    "SELECT d.key, d.id, d.body FROM quarry.documents d "  # noqa: S608 - compiled
-                    f"WHERE d.namespace = %s AND d.key > %s AND {condition.sql} ORDER BY d.key LIMIT %s"
+                    "SELECT d.key, d.id, d.body FROM quarry.documents d "
+                    f"WHERE d.part = %s AND d.key > %s AND {condition.sql} ORDER BY d.key LIMIT %s"
                 ).encode(),
-                [namespace, after, *condition.params, limit + 1],
+                [state.part, after, *condition.params, limit + 1],
             ).fetchall()
         shown, size = rows[:1], len(rows[0][2]) if rows else 0
         for row in rows[1:limit]:
@@ -206,7 +253,7 @@ class PostgresBackend:
             if size > PAGE_BYTES:
                 break
             shown.append(row)
-        following = encode_cursor(epoch, shown[-1][0]) if len(shown) < len(rows) else None
+        following = encode_cursor(state.epoch, shown[-1][0]) if len(shown) < len(rows) else None
         return DocumentPage(
             [StoredDocument(document_id, decode_body(body)) for _, document_id, body in shown], following
         )
@@ -215,10 +262,11 @@ class PostgresBackend:
         self, namespace: int, attribute: str, *, where: CheckedFilter | None = None, limit: int = 10_000
     ) -> list[tuple[JsonValue, int]]:
         with self._pool.reading() as connection:
-            kind = read_state(connection, namespace).filterable().get(attribute)
+            state = read_state(connection, namespace)
+            kind = state.filterable().get(attribute)
             if kind is None:
                 return []
-            condition = self._condition(connection, namespace, where)
+            condition = self._condition(connection, state.part, where)
             name = escaped(attribute)
             held = (
                 "(SELECT DISTINCT e FROM jsonb_array_elements_text(d.attributes -> %s) e)"
@@ -228,59 +276,61 @@ class PostgresBackend:
             order = 'e COLLATE "C"' if kind.element in {AttributeType.STRING, AttributeType.UUID} else "length(e), e"
             rows = connection.execute(
                 (
-                    f"SELECT e, count(*) FROM quarry.documents d, LATERAL {held} AS elements(e) "  # noqa: S608
-                    f"WHERE d.namespace = %s AND e IS NOT NULL AND {condition.sql} "
+                    f"SELECT e, count(*) FROM quarry.documents d, LATERAL {held} AS elements(e) "
+                    f"WHERE d.part = %s AND e IS NOT NULL AND {condition.sql} "
                     f"GROUP BY e ORDER BY count(*) DESC, {order} LIMIT %s"
                 ).encode(),
-                [name, namespace, *condition.params, limit],
+                [name, state.part, *condition.params, limit],
             ).fetchall()
         return [(unescaped_scalar(kind, value), count) for value, count in rows]
 
     def state(self, namespace: int) -> NamespaceState:
         with self._pool.reading() as connection:
             held = read_state(connection, namespace)
-            row = connection.execute(
-                "SELECT (SELECT count(*) FROM quarry.documents WHERE namespace = %s), "
-                "(SELECT count(*) FROM quarry.passages WHERE namespace = %s), "
-                "(SELECT coalesce(sum(octet_length(body)), 0) FROM quarry.documents WHERE namespace = %s)",
-                [namespace] * 3,
-            ).fetchone()
-        documents, passages, size = row or (0, 0, 0)
         return NamespaceState(
             seq=held.seq,
-            schema=None if held.schema is None else msgspec.json.decode(held.schema, type=Schema),
+            schema=None if held.schema is None else decoded_schema(held.schema),
             embedder=held.embedder,
             dimension=held.dimension,
-            documents=documents,
-            passages=passages,
-            storage_bytes=int(size),
+            documents=held.documents,
+            passages=held.passages,
+            storage_bytes=held.bytes,
         )
+
+    def searched(self, namespace: int) -> tuple[str, ...] | None:
+        with self._pool.reading() as connection:
+            held = read_state(connection, namespace).searched
+        return None if held is None else tuple(held)
+
+    def generation(self, namespace: int) -> int:
+        with self._pool.reading() as connection:
+            return read_state(connection, namespace).seq
 
     def languages(self, namespace: int) -> Mapping[str, int]:
         with self._pool.reading() as connection:
             return read_state(connection, namespace).languages
 
     def maintain(self, namespace: int) -> None:
-        self._pool.written(lambda connection: maintain(connection, namespace))
+        maintain(self._pool, namespace, self._settings)
 
     def close(self) -> None:
         self._pool.close()
 
-    def _condition(self, connection: Connection, namespace: int, where: CheckedFilter | None) -> Condition:
+    def _condition(self, connection: Connection, part: int, where: CheckedFilter | None) -> Condition:
         if where is None:
             return Condition("true")
-        return compile_condition(where, lambda attribute: _strings(connection, namespace, attribute))
+        return compile_condition(where, lambda attribute: _strings(connection, part, attribute))
 
 
-def _strings(connection: Connection, namespace: int, attribute: str) -> list[str]:
+def _strings(connection: Connection, part: int, attribute: str) -> list[str]:
     if attribute == "id":
-        rows = connection.execute("SELECT id FROM quarry.documents WHERE namespace = %s", [namespace])
+        rows = connection.execute("SELECT id FROM quarry.documents WHERE part = %s", [part])
     else:
         rows = connection.execute(
             "SELECT DISTINCT e FROM quarry.documents d, LATERAL (SELECT jsonb_array_elements_text(CASE "
             "jsonb_typeof(d.attributes -> %s) WHEN 'array' THEN d.attributes -> %s "
             "ELSE jsonb_build_array(d.attributes -> %s) END)) AS elements(e) "
-            "WHERE d.namespace = %s AND d.attributes ? %s",
-            [escaped(attribute)] * 3 + [namespace, escaped(attribute)],
+            "WHERE d.part = %s AND d.attributes ? %s",
+            [escaped(attribute)] * 3 + [part, escaped(attribute)],
         )
     return [unescaped(value) for (value,) in rows if value is not None]

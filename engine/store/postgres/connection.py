@@ -1,34 +1,45 @@
 """Connections to one database: a pool with limits, transactions, and the driver's errors as the engine's.
 
 Grammar of failures: what the server refuses for lack of space is `StorageFull`; a lost connection, a failover or a
-serialization failure is tried again as a whole transaction, a few times, and is `StorageError` then.
+serialization failure is tried again as a whole transaction, a few times, and is `StorageError` then. No message holds
+an address, a user or a password.
 """
 
 from __future__ import annotations
 
+import logging
+import select
+import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import errors
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg.conninfo import conninfo_to_dict
 
-from engine.errors import StorageError, StorageFull
+from engine.errors import EngineClosed, InvalidRequest, SearchTimeout, StorageError, StorageFull
+from engine.interruption import watched
 
 Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 _T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 MOST_CONNECTIONS = 12
-CONNECT_S = 5.0
+"""Of one server process; as many threads read, write and search at once."""
+CONNECT_S = 5
 WAIT_S = 10.0
+"""For a connection, while all are in use."""
 STATEMENT_MS = 60_000
-"""A statement is stopped after so long; an upload of 10,000 documents takes a tenth."""
+"""A statement is stopped after so long, waiting for another writer included; an upload of 10,000 documents takes a
+tenth."""
 ATTEMPTS = 4
 PAUSE_S = 0.1
 """Before the second attempt; doubles with each."""
+ASKED_S = 5.0
+"""How long it is asked what became of a commit whose answer was lost."""
 
 _PASSING = (
     errors.SerializationFailure,
@@ -38,97 +49,302 @@ _PASSING = (
     errors.CannotConnectNow,
     errors.ReadOnlySqlTransaction,
 )
+_SETTINGS = (
+    "SELECT set_config('statement_timeout', %s, false), set_config('TimeZone', 'UTC', false), "
+    "set_config('search_path', concat_ws(', ', 'quarry', 'public', (SELECT quote_ident(nspname) FROM pg_extension "
+    "JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector')), false)"
+)
+
+
+class CommitLost(StorageError):
+    """The connection was lost while a commit was under way, and the database cannot say whether it happened."""
 
 
 @contextmanager
 def translated_errors() -> Generator[None]:
-    """Turn what the driver raises into `StorageError`; messages name no address, user or password."""
+    """Turn what the driver raises into `StorageError`."""
     try:
         yield
-    except (errors.DiskFull, errors.OutOfMemory) as error:
-        raise StorageFull("The database has no space left.") from error
-    except PoolTimeout as error:
-        raise StorageError("The database gives no connection in time.") from error
-    except errors.InvalidPassword as error:
-        raise StorageError("The database refuses the user or the password.") from error
-    except errors.InsufficientPrivilege as error:
-        raise StorageError("The database user lacks a right that Quarry needs; see docs/scale.md.") from error
-    except errors.UndefinedTable as error:
-        raise StorageError("A table of Quarry is missing in the database.") from error
-    except errors.QueryCanceled as error:
-        raise StorageError("The database took too long for a statement.") from error
-    except psycopg.OperationalError as error:
-        raise StorageError("The database cannot be reached.") from error
     except psycopg.Error as error:
-        raise StorageError("The database refused a statement.") from error
+        raise _translated(error) from error
+
+
+def _translated(error: psycopg.Error) -> StorageError:
+    match error:
+        case errors.DiskFull() | errors.OutOfMemory():
+            return StorageFull("The database has no space left.")
+        case errors.TooManyConnections():
+            return StorageError(
+                "The database accepts no more connections: raise max_connections, or run fewer servers."
+            )
+        case errors.InvalidPassword() | errors.InvalidAuthorizationSpecification():
+            return StorageError("The database refuses the user or the password.")
+        case errors.InvalidCatalogName():
+            return StorageError("There is no database of that name on the server: CREATE DATABASE first.")
+        case errors.InsufficientPrivilege():
+            return StorageError("The database user lacks a right that Quarry needs; see docs/scale.md.")
+        case errors.UndefinedTable() | errors.InvalidSchemaName() | errors.UndefinedColumn():
+            return StorageError(
+                "A table of Quarry is missing in the database: restore a backup, or drop the schema `quarry`."
+            )
+        case errors.QueryCanceled():
+            return StorageError("The database took too long for a statement.")
+        case errors.ReadOnlySqlTransaction():
+            return StorageError("The database takes no writes now: it is a replica, or is switching over to one.")
+        case psycopg.OperationalError() if error.sqlstate is None:
+            return _unreached(str(error))
+        case psycopg.OperationalError():
+            return StorageError("The database cannot be used now.")
+        case _:
+            return StorageError("The database refused a statement.")
+
+
+def _unreached(said: str) -> StorageError:
+    """Connecting fails without a code; libpq's text, which names addresses and users, says why."""
+    if "password" in said or "authentication" in said or "no pg_hba.conf entry" in said:
+        return StorageError("The database refuses the user or the password.")
+    if "database" in said and "does not exist" in said:
+        return StorageError("There is no database of that name on the server: CREATE DATABASE first.")
+    if "role" in said and "does not exist" in said:
+        return StorageError("The database refuses the user or the password.")
+    if "SSL" in said or "certificate" in said:
+        return StorageError("The database and this server cannot agree on TLS; see sslmode and sslrootcert of libpq.")
+    return StorageError("The database cannot be reached.")
+
+
+class _Stoppable:
+    """Lets another thread stop the statement of a connection; the connection is then given up."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.is_fired = False
+
+    def interrupt(self) -> None:
+        if not self.is_fired:
+            self.is_fired = True
+            # Asking the server takes a connection of its own; whoever interrupts waits for nothing.
+            threading.Thread(target=self._cancel, name="quarry-cancel", daemon=True).start()
+
+    def _cancel(self) -> None:
+        with suppress(psycopg.Error, OSError):
+            self._connection.cancel_safe(timeout=CONNECT_S)
 
 
 class Pool:
-    """Connections of one process to one database. Thread-safe."""
+    """Connections of one process to one database, made when they are needed. Thread-safe.
 
-    def __init__(self, dsn: str, *, vectors: bool = True) -> None:
-        def configure(connection: Connection) -> None:
-            if vectors:
-                register_vector(connection)
-                connection.commit()
+    Args:
+        dsn: as libpq has it; passwords may also come from ``PGPASSWORD``, a password file or a service file.
+        vectors: the extension is there; its types are registered.
 
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
-            dsn,
-            min_size=0,
-            max_size=MOST_CONNECTIONS,
-            timeout=WAIT_S,
-            open=False,
-            configure=configure,
-            check=ConnectionPool.check_connection,
-            kwargs={
-                "connect_timeout": int(CONNECT_S),
-                "application_name": "quarry",
-                "options": f"-c statement_timeout={STATEMENT_MS} -c search_path=quarry,public",
-            },
-        )
-        self._pool.open()
+    Raises:
+        InvalidRequest: `dsn` cannot be read.
+    """
+
+    def __init__(self, dsn: str, *, vectors: bool = True, most: int = MOST_CONNECTIONS) -> None:
+        try:
+            self._parameters: dict[str, Any] = dict(conninfo_to_dict(dsn))
+        except psycopg.Error:
+            # Its text may quote the password.
+            raise InvalidRequest(
+                "The address of the database cannot be read; its form is postgresql://USER@HOST:PORT/NAME.", path="data"
+            ) from None
+        self._parameters.setdefault("connect_timeout", CONNECT_S)
+        self._parameters.setdefault("application_name", "quarry")
+        self._vectors = vectors
+        self._spare = threading.Semaphore(most)
+        self._lock = threading.Lock()
+        self._idle: list[Connection] = []
+        self._held = threading.local()
+        self._is_closed = False
 
     def close(self) -> None:
         """Give every connection back to the server; may be called again."""
-        self._pool.close()
+        with self._lock:
+            self._is_closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
-        """One snapshot for the block's statements."""
-        with translated_errors(), self._pool.connection() as connection:
-            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-            connection.read_only = True
+        """One snapshot for the block's statements: that of the surrounding `snapshot`, else one of its own."""
+        held: Connection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            with translated_errors():
+                yield held
+            return
+        with self.reading_apart() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Generator[Connection]:
+        """As `reading`, for every `reading` of this thread within the block."""
+        if getattr(self._held, "connection", None) is not None:
+            with self.reading() as connection:
+                yield connection
+            return
+        with self.reading_apart() as connection:
+            self._held.connection = connection
             try:
-                with connection.transaction():
-                    yield connection
+                yield connection
             finally:
-                _reset(connection)
+                self._held.connection = None
+
+    @contextmanager
+    def reading_apart(self) -> Generator[Connection]:
+        """A snapshot of its own, whatever surrounds it. Stopped by the search's `Interruption`."""
+        with self._borrowed("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+            stoppable = _Stoppable(connection)
+            try:
+                with watched(stoppable), translated_errors():
+                    yield connection
+                    connection.execute("COMMIT")
+            except StorageError as error:
+                if stoppable.is_fired:
+                    raise SearchTimeout("The search was stopped.") from error
+                raise
+            finally:
+                if stoppable.is_fired:
+                    # The request to stop may still be under way, and must not meet the next user's statement.
+                    connection.close()
 
     @contextmanager
     def writing(self) -> Generator[Connection]:
-        """One transaction: committed when the block ends, rolled back on any exception."""
-        with translated_errors(), self._pool.connection() as connection, connection.transaction():
+        """One transaction: committed when the block ends, rolled back on any exception. Nothing is repeated."""
+        with self._borrowed("BEGIN") as connection, translated_errors():
+            yield connection
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def apart(self) -> Generator[Connection]:
+        """A connection without a transaction, for statements that refuse one."""
+        with self._borrowed(None) as connection, translated_errors():
             yield connection
 
     def written(self, work: Callable[[Connection], _T]) -> _T:
-        """The result of `work` in a transaction that was committed; run again when the server had to break it off.
+        """The result of `work` in a transaction that was committed, once.
 
-        A connection that is lost while the commit is under way leaves open whether it happened; that is an error, for
-        the same write must not happen twice. The caller may repeat it: an upload that is repeated changes nothing.
+        Run again, a few times, when the server broke it off or went away before the commit. When the answer to the
+        commit itself is lost, the server is asked what became of the transaction.
+
+        Raises:
+            CommitLost: it cannot say. An upload may be repeated: that changes nothing.
         """
         for attempt in range(ATTEMPTS):
             if attempt:
                 time.sleep(PAUSE_S * 2 ** (attempt - 1))
+            done: tuple[_T, str] | None = None
             try:
-                with self.writing() as connection:
-                    return work(connection)
+                with self._borrowed("BEGIN") as connection, translated_errors():
+                    done = work(connection), _number(connection)
+                    connection.execute("COMMIT")
+                    return done[0]
             except StorageError as error:
-                if attempt + 1 == ATTEMPTS or not isinstance(error.__cause__, _PASSING):
+                if done is not None and _is_lost(error.__cause__):
+                    if self._was_committed(done[1], error):
+                        return done[0]
+                elif not (isinstance(error.__cause__, _PASSING) or _is_lost(error.__cause__)):
+                    raise
+                if attempt + 1 == ATTEMPTS:
                     raise
         raise AssertionError("unreachable")
 
+    def _was_committed(self, number: str, lost: StorageError) -> bool:
+        """What became of a transaction whose commit was not answered."""
+        until = time.monotonic() + ASKED_S
+        while time.monotonic() < until:
+            with suppress(StorageError), self._borrowed(None) as connection, translated_errors():
+                row = connection.execute("SELECT pg_xact_status(%s::xid8)", [number]).fetchone()
+                if row == ("committed",):
+                    return True
+                if row == ("aborted",):
+                    return False
+            time.sleep(PAUSE_S)
+        raise CommitLost("The database was lost while it stored this, and cannot say whether it did.") from lost
 
-def _reset(connection: Connection) -> None:
-    if not connection.closed and connection.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE:
-        connection.isolation_level = None
-        connection.read_only = None
+    @contextmanager
+    def _borrowed(self, begin: str | None) -> Generator[Connection]:
+        """A connection on which `begin` was run; it goes back in the state it should have, or is given up."""
+        if not self._spare.acquire(timeout=WAIT_S):
+            raise StorageError("The database is busy: every connection of this server is in use.")
+        try:
+            connection = self._begun(begin)
+            try:
+                yield connection
+            finally:
+                self._give_back(connection)
+        finally:
+            self._spare.release()
+
+    def _begun(self, begin: str | None) -> Connection:
+        """A connection after its first statement, which tells whether the server is still there."""
+        while (connection := self._take_idle()) is not None:
+            try:
+                if begin is not None:
+                    connection.execute(begin.encode())
+            except psycopg.Error:
+                connection.close()
+            else:
+                return connection
+        with translated_errors():
+            connection = self._connect()
+            if begin is not None:
+                connection.execute(begin.encode())
+        return connection
+
+    def _take_idle(self) -> Connection | None:
+        while True:
+            with self._lock:
+                if self._is_closed:
+                    raise EngineClosed
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()
+            if _is_quiet(connection):
+                return connection
+            connection.close()
+
+    def _connect(self) -> Connection:
+        connection: Connection = psycopg.connect(**self._parameters, autocommit=True)
+        try:
+            connection.execute(_SETTINGS, [str(STATEMENT_MS)])
+            if self._vectors:
+                register_vector(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _give_back(self, connection: Connection) -> None:
+        if not connection.closed and connection.pgconn.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            try:
+                connection.execute("ROLLBACK")
+            except psycopg.Error:
+                connection.close()
+        with self._lock:
+            if not connection.closed and not self._is_closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+
+def _number(connection: Connection) -> str:
+    row = connection.execute("SELECT pg_current_xact_id()::text").fetchone()
+    return str(row[0]) if row else ""
+
+
+def _is_lost(error: BaseException | None) -> bool:
+    """Whether the connection went away, with or without a last word of the server."""
+    if isinstance(error, (errors.AdminShutdown, errors.CrashShutdown)):
+        return True
+    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+
+
+def _is_quiet(connection: Connection) -> bool:
+    """Whether an idle connection is as it was left: the end of a server shows as input on its socket."""
+    if connection.closed:
+        return False
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return not poll.poll(0)

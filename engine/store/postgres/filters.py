@@ -142,7 +142,7 @@ def _holds(kind: AttributeType, name: str, cast: str, collation: str, test: str,
     if name in _COLUMNS:
         return Condition(f"coalesce({_COLUMNS[name]}{collation} {test}, false)", (param,))
     if kind.is_list:
-        some = f"SELECT 1 FROM jsonb_array_elements_text(d.attributes -> %s) AS e(v) WHERE (v){cast}{collation} {test}"  # noqa: S608
+        some = f"SELECT 1 FROM jsonb_array_elements_text(d.attributes -> %s) AS e(v) WHERE (v){cast}{collation} {test}"
         return Condition(f"EXISTS ({some})", (escaped(name), param))
     return Condition(f"coalesce((d.attributes ->> %s){cast}{collation} {test}, false)", (escaped(name), param))
 

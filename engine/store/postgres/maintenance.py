@@ -4,55 +4,145 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.store.postgres.connection import Connection
+from engine.settings import VectorSettings
+from engine.store.postgres.connection import Connection, Pool
 from engine.store.postgres.postings import RECORD
 from engine.store.postgres.writing import read_state
 
-GRAPH_FROM = 10_000
-"""Passages from which a namespace has an HNSW index of its own; fewer are scanned in milliseconds."""
-M, EF_CONSTRUCTION = 16, 80
 DEAD_SHARE = 0.2
 """Share of removed passages in the postings from which on they are compacted; until then they count in BM25."""
-MOST_ROWS = 32
-"""Rows of one term before the postings are compacted: every upload adds a row to each of its terms."""
+MANY_WRITES, MOST_WRITES, FRESH_SHARE = 32, 1_000, 0.1
+"""Every write adds a row to each of its terms. Postings are compacted after so many writes that brought this share of
+the passages, and at the latest after the most: a compaction writes every posting of the namespace anew."""
+_LOCK = 0x51554153
+"""Of advisory locks with a part's number: one server at a time tidies it."""
+_GRAPH = "passages_near_"
+_WORN = (
+    f"(indexed - passages > {DEAD_SHARE} * indexed OR writes > {MOST_WRITES} "
+    f"OR (writes > {MANY_WRITES} AND indexed - compacted > {FRESH_SHARE} * indexed))"
+)
+"""SQL: the postings of a namespace are worn."""
 
 
-def maintain(connection: Connection, namespace: int) -> None:
+def maintain(pool: Pool, namespace: int, settings: VectorSettings) -> None:
     """Build the graph where it is due, and compact the postings where they are worn."""
-    state = read_state(connection, namespace, hold=True)
-    row = connection.execute("SELECT count(*) FROM quarry.passages WHERE namespace = %s", [namespace]).fetchone()
-    live = int(row[0]) if row else 0
-    if live > GRAPH_FROM and not state.has_graph:
-        connection.execute("SET LOCAL statement_timeout = 0")
-        statement = (
-            f"CREATE INDEX passages_near_{int(namespace)} ON quarry.passages "
-            f"USING hnsw ((embedding::halfvec({int(state.dimension)})) halfvec_ip_ops) "
-            f"WITH (m = {M}, ef_construction = {EF_CONSTRUCTION}) WHERE namespace = {int(namespace)}"
-        )
-        connection.execute(statement.encode())
-        connection.execute("UPDATE quarry.namespaces SET has_graph = true WHERE namespace = %s", [namespace])
-    if state.indexed - live > DEAD_SHARE * state.indexed or _most_rows(connection, namespace) > MOST_ROWS:
-        connection.execute("SET LOCAL statement_timeout = 0")
-        compact(connection, namespace)
+    with pool.reading() as connection:
+        state = read_state(connection, namespace)
+        row = connection.execute(
+            f"SELECT {_WORN} FROM quarry.namespaces WHERE namespace = %s".encode(),
+            [namespace],
+        ).fetchone()
+        is_worn = bool(row and row[0])
+    if state.passages > settings.graph_from and not state.has_graph:
+        build_graph(pool, namespace, state.part, state.dimension, settings)
+    if is_worn:
+        pool.written(lambda connection: compact(connection, namespace))
 
 
-def drop_graph(connection: Connection, namespace: int) -> None:
-    """Take the namespace's own index away."""
-    connection.execute(f"DROP INDEX IF EXISTS quarry.passages_near_{int(namespace)}".encode())
+def due(pool: Pool, settings: VectorSettings) -> list[int]:
+    """Namespaces that `maintain` would do something for."""
+    with pool.reading() as connection:
+        rows = connection.execute(
+            (
+                "SELECT namespace FROM quarry.namespaces WHERE name IS NOT NULL "
+                f"AND ((passages > %s AND NOT has_graph) OR {_WORN})"
+            ).encode(),
+            [settings.graph_from],
+        ).fetchall()
+    return [namespace for (namespace,) in rows]
+
+
+def build_graph(pool: Pool, namespace: int, part: int, dimension: int, settings: VectorSettings) -> None:
+    """Build the part's own HNSW index while reads and writes go on; nothing where another server does."""
+    index = f"{_GRAPH}{int(part)}"
+    with pool.apart() as connection:
+        held = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", [_LOCK, part % 2**31]).fetchone()
+        if held != (True,):
+            return
+        try:
+            connection.execute("SET statement_timeout = 0")
+            # One that a crash left half built is never used, and is in the way.
+            connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS quarry.{index}".encode())
+            statement = (
+                f"CREATE INDEX CONCURRENTLY {index} ON quarry.passages "
+                f"USING hnsw ((embedding::halfvec({int(dimension)})) halfvec_ip_ops) "
+                f"WITH (m = {settings.m}, ef_construction = {settings.ef_construction}) WHERE part = {int(part)}"
+            )
+            connection.execute(statement.encode())
+            connection.execute(
+                "UPDATE quarry.namespaces SET has_graph = true WHERE namespace = %s AND part = %s", [namespace, part]
+            )
+        finally:
+            # Its settings and its lock go with it.
+            connection.close()
+
+
+def drop_graph(pool: Pool, part: int) -> None:
+    """Take a part's own index away."""
+    with pool.apart() as connection:
+        connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS quarry.{_GRAPH}{int(part)}".encode())
+
+
+def sweep(pool: Pool) -> int:
+    """Remove parts that no namespace has any more, and namespaces that a crash left half made; how many.
+
+    One that is being made has no name yet, so only those of an hour ago go.
+    """
+    with pool.reading() as connection:
+        forgotten = [
+            number
+            for (number,) in connection.execute(
+                "SELECT namespace FROM quarry.namespaces WHERE name IS NULL "
+                "AND updated_at < (extract(epoch FROM clock_timestamp()) * 1000)::int8 - 3600000"
+            )
+        ]
+        graphs = connection.execute(
+            "SELECT substring(indexname FROM %s)::int8 FROM pg_indexes WHERE schemaname = 'quarry' "
+            "AND indexname LIKE %s EXCEPT SELECT part FROM quarry.namespaces",
+            [len(_GRAPH) + 1, f"{_GRAPH}%"],
+        ).fetchall()
+    for number in forgotten:
+        remove(pool, number)
+    for (part,) in graphs:
+        drop_graph(pool, part)
+    return len(forgotten) + len(graphs)
+
+
+def remove(pool: Pool, namespace: int) -> None:
+    """Remove a namespace that nobody can find any more."""
+
+    def work(connection: Connection) -> int | None:
+        row = connection.execute(
+            "DELETE FROM quarry.namespaces WHERE namespace = %s RETURNING part, has_graph", [namespace]
+        ).fetchone()
+        if row is None:
+            return None
+        clear_part(connection, row[0])
+        return int(row[0]) if row[1] else None
+
+    part = pool.written(work)
+    if part is not None:
+        drop_graph(pool, part)
+
+
+def clear_part(connection: Connection, part: int) -> None:
+    """Delete the rows of a part, however many."""
+    connection.execute("SET LOCAL statement_timeout = 0")
+    for table in ("postings", "passages", "documents"):
+        connection.execute(f"DELETE FROM quarry.{table} WHERE part = %s".encode(), [part])
 
 
 def compact(connection: Connection, namespace: int) -> None:
-    """Write the postings of the live passages anew, one row a term, and count them anew.
-
-    The caller holds the namespace's row.
-    """
-    labels = connection.execute("SELECT label FROM quarry.passages WHERE namespace = %s", [namespace]).fetchall()
+    """Write the postings of the live passages anew, one row a term, and count them anew."""
+    part = read_state(connection, namespace, hold=True).part
+    connection.execute("SET LOCAL statement_timeout = 0")
+    labels = connection.execute("SELECT label FROM quarry.passages WHERE part = %s", [part]).fetchall()
     live = np.sort(np.fromiter((label for (label,) in labels), np.int64, len(labels)))
     fresh: list[tuple[str, int, int, bytes]] = []
     rows = connection.execute(
         "SELECT term, array_agg(first_label ORDER BY first_label), array_agg(postings ORDER BY first_label) "
-        "FROM quarry.postings WHERE namespace = %s GROUP BY term",
-        [namespace],
+        "FROM quarry.postings WHERE part = %s GROUP BY term",
+        [part],
         binary=True,
     )
     body_terms = header_terms = 0
@@ -67,21 +157,14 @@ def compact(connection: Connection, namespace: int) -> None:
         header_terms += int(kept["header"].sum())
         kept["label"] = at - at[0]
         fresh.append((term, int(at[0]), len(kept), kept.tobytes()))
-    connection.execute("DELETE FROM quarry.postings WHERE namespace = %s", [namespace])
+    connection.execute("DELETE FROM quarry.postings WHERE part = %s", [part])
     with connection.cursor().copy(
-        "COPY quarry.postings (namespace, term, first_label, passages, postings) FROM STDIN"
+        "COPY quarry.postings (part, term, first_label, passages, postings) FROM STDIN"
     ) as copy:
         for row in fresh:
-            copy.write_row((namespace, *row))
+            copy.write_row((part, *row))
     connection.execute(
-        "UPDATE quarry.namespaces SET indexed = %s, body_terms = %s, header_terms = %s WHERE namespace = %s",
-        [len(live), body_terms, header_terms, namespace],
+        "UPDATE quarry.namespaces SET indexed = %s, body_terms = %s, header_terms = %s, writes = 0, compacted = %s "
+        "WHERE part = %s",
+        [len(live), body_terms, header_terms, len(live), part],
     )
-
-
-def _most_rows(connection: Connection, namespace: int) -> int:
-    row = connection.execute(
-        "SELECT max(rows) FROM (SELECT count(*) AS rows FROM quarry.postings WHERE namespace = %s GROUP BY term) AS t",
-        [namespace],
-    ).fetchone()
-    return int(row[0] or 0) if row else 0

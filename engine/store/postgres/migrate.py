@@ -15,18 +15,17 @@ _LOCK = 0x51554152
 """Of `pg_advisory_xact_lock`: servers that start together migrate one after the other."""
 
 
-def migrate(dsn: str) -> None:
+def migrate(pool: Pool) -> None:
     """Bring the database up to `VERSION`.
+
+    Args:
+        pool: without the types of vectors, which may not be there yet.
 
     Raises:
         UnsupportedFormat: a newer version of Quarry wrote it.
         StorageError: the server is too old, lacks pgvector, is not UTF-8, or the user may not create a schema.
     """
-    pool = Pool(dsn, vectors=False)
-    try:
-        pool.written(_migrate)
-    finally:
-        pool.close()
+    pool.written(_migrate)
 
 
 def _migrate(connection: Connection) -> None:
