@@ -69,7 +69,8 @@ class Core:
             observer,
             lambda: utc_now().date(),
             self._workers,
-            tells_sentences=settings.stream_sentences,
+            # The rules write in milliseconds: whoever hears of a sentence has the answer at the same moment.
+            tells_sentences=settings.stream_sentences and self._model is not None,
         )
         self._runner = LoopThread("quarry-search")
         self._upkeep = Upkeep(store.tasks())

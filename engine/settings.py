@@ -130,7 +130,7 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
         embedder_url: where an embedder ``openai:NAME`` is served, up to and with ``/v1``; None for OpenAI's address.
         embedder_key: what that server asks for; None for nothing.
         reranker: ``fastembed:NAME``, a cross-encoder that orders the first passages of a hybrid query; None for none.
-        stream_sentences: a stream tells each sentence of an answer as progress once it has passed its checks.
+        stream_sentences: a stream tells each sentence of a model's answer as progress once it has passed its checks.
     """
 
     agent: AgentChoice = "auto"

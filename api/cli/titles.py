@@ -28,19 +28,27 @@ class Placed(NamedTuple):
 
 
 def title_of(document: Mapping[str, Any]) -> str:
-    """The first value that reads as a title: one short line of words, no address; empty where there is none.
+    """The first value that reads as a title, or one behind it that begins with it; empty where there is none.
+
+    A title is one short line of words, no address.
 
     >>> title_of({"id": "7", "url": "https://example.org/a", "name": "Harbour report", "body": "…"})
     'Harbour report'
+    >>> title_of({"id": "7", "title": "Guide", "heading": "Guide › Ferries", "body": "…"})
+    'Guide › Ferries'
     """
+    titles = list(_titles(document))
+    return next((title for title in titles[1:] if title.startswith(titles[0])), titles[0]) if titles else ""
+
+
+def _titles(document: Mapping[str, Any]) -> Iterator[str]:
     for name, value in document.items():
         if name in _OWN or not isinstance(value, str):
             continue
         text = value.strip()
         is_line = 0 < len(text) <= TITLE_CHARACTERS and "\n" not in text
         if is_line and _WORDS.search(text) and not _ADDRESS.fullmatch(text) and not _DATE.match(text):
-            return text
-    return ""
+            yield text
 
 
 def date_of(document: Mapping[str, Any], schema: Mapping[str, Definition]) -> str:
