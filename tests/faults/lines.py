@@ -19,9 +19,11 @@ def _ends_of_blocks(code: CodeType) -> frozenset[int]:
     for n, held in enumerate(instructions):
         if held.starts_line is None:
             continue
-        following = [i for i in instructions[n : n + 8] if i.opname not in ("SWAP", "NOP", "PUSH_EXC_INFO", "POP_BLOCK")]
+        following = [
+            i for i in instructions[n : n + 8] if i.opname not in ("SWAP", "NOP", "PUSH_EXC_INFO", "POP_BLOCK")
+        ]
         is_normal = len(following) > 2 and all(i.opname == "LOAD_CONST" and i.argval is None for i in following[:3])
-        if is_normal or following[:1] and following[0].opname == "WITH_EXCEPT_START":
+        if is_normal or (following[:1] and following[0].opname == "WITH_EXCEPT_START"):
             found.add(held.offset)
     return frozenset(found)
 
