@@ -14,6 +14,8 @@ import pytest
 from engine.errors import CorruptData, DataDirectoryLocked, QuarryError
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
+from tests.faults.extent import runs
+from tests.faults.tally import Tally
 
 # Leaves by the back door, so that the write-ahead log stays.
 WRITER = """
@@ -109,23 +111,24 @@ def test_a_missing_database_file_is_noticed_and_not_replaced(directory: Path) ->
     assert names(directory, accept_loss=True) == []
 
 
-def test_flipped_bytes_are_refused_or_harmless(directory: Path) -> None:
+def test_flipped_bytes_are_refused_or_harmless(directory: Path, tally: Tally) -> None:
     """Never fewer namespaces than were acknowledged, and never an error that is not ours."""
     chance = random.Random(7)
     refused = 0
     for name in ("catalog.duckdb", "catalog.duckdb.wal", "catalog.manifest"):
         sound = (directory / name).read_bytes()
-        for _ in range(12):
+        for _ in range(runs(12, 120)):
             # The first blocks hold headers and metadata, where a flip hurts most.
             offset = chance.randrange(min(len(sound), 3 * 4096) if chance.random() < 0.5 else len(sound))
             damaged = bytearray(sound)
             damaged[offset] ^= 1 << chance.randrange(8)
             copy = Path(shutil.copytree(directory, directory.parent / "copy"))
             (copy / name).write_bytes(damaged)
-            try:
-                assert names(copy) == ALL, f"{name} at {offset}"
-            except QuarryError:
-                refused += 1
+            with tally.trial("a flipped byte of the catalog: harmless or refused"):
+                try:
+                    assert names(copy) == ALL, f"{name} at {offset}"
+                except QuarryError:
+                    refused += 1
             shutil.rmtree(copy)
     assert refused > 0
 

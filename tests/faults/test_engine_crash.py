@@ -16,9 +16,10 @@ import pytest
 import engine
 from tests.embedders import HashingEmbedder
 from tests.faults.crash_points import POINTS
+from tests.faults.extent import runs
+from tests.faults.tally import Tally, Trial
 
 ROOT = Path(__file__).resolve().parents[2]
-CYCLES = 10
 
 
 def child(folder: Path, seed: int, point: str = "") -> subprocess.Popen[str]:
@@ -56,9 +57,11 @@ def stored(quarry: engine.Engine) -> dict[str, int]:
     return {h.document_id: int(quarry.get("n", h.document_id)["version"]) for h in hits}  # type: ignore[arg-type]
 
 
-def assert_whole(folder: Path, lines: list[str], before: dict[str, int]) -> dict[str, int]:
+def assert_whole(folder: Path, lines: list[str], before: dict[str, int], trial: Trial) -> dict[str, int]:
     acknowledged, pending = replay(lines, before)
-    with engine.open(folder, embedder=HashingEmbedder(), agent="offline") as quarry:
+    with trial.recovering():
+        quarry = engine.open(folder, embedder=HashingEmbedder(), agent="offline")
+    with quarry:
         assert quarry.check() == []
         held = stored(quarry)
         assert held in (acknowledged, pending)
@@ -69,10 +72,10 @@ def assert_whole(folder: Path, lines: list[str], before: dict[str, int]) -> dict
     return held
 
 
-def test_kill_9_at_any_moment_keeps_every_acknowledged_write(tmp_path: Path) -> None:
+def test_kill_9_at_any_moment_keeps_every_acknowledged_write(tmp_path: Path, tally: Tally) -> None:
     draw = random.Random(20261121)
     state: dict[str, int] = {}
-    for cycle in range(CYCLES):
+    for cycle in range(runs(10, 150)):
         process = child(tmp_path / "data", cycle)
         assert process.stdout is not None
         lines = [process.stdout.readline()]
@@ -83,13 +86,17 @@ def test_kill_9_at_any_moment_keeps_every_acknowledged_write(tmp_path: Path) -> 
         rest = process.stdout.read()
         process.wait(timeout=60)
         process.stdout.close()
-        state = assert_whole(tmp_path / "data", [*lines, *rest.splitlines()], state)
+        with tally.trial("`kill -9` of a process under uploads and deletes") as trial:
+            state = assert_whole(tmp_path / "data", [*lines, *rest.splitlines()], state, trial)
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_crash_between_two_steps_of_a_write_is_mended_at_the_next_open(tmp_path: Path, point: str) -> None:
+def test_a_crash_between_two_steps_of_a_write_is_mended_at_the_next_open(
+    tmp_path: Path, point: str, tally: Tally
+) -> None:
     process = child(tmp_path / "data", 7, point)
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 9
     state: dict[str, Any] = {}
-    assert_whole(tmp_path / "data", out.splitlines(), state)
+    with tally.trial("a crash between database, indexes, side file and swap") as trial:
+        assert_whole(tmp_path / "data", out.splitlines(), state, trial)

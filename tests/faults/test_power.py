@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -17,6 +18,7 @@ import engine
 from tests.embedders import HashingEmbedder
 from tests.faults.extent import LONG, runs
 from tests.faults.power import Disk, compiled, read_record
+from tests.faults.tally import Tally, Trial
 
 ROOT = Path(__file__).resolve().parents[2]
 Model = dict[str, dict[str, int]]
@@ -93,9 +95,15 @@ def applied(model: Model, begun: dict[str, Any]) -> Model:
     return after
 
 
-def seen(folder: Path) -> Model:
+def opened(folder: Path) -> engine.Engine:
+    return engine.open(folder, embedder=HashingEmbedder(), agent="offline")
+
+
+def seen(folder: Path, trial: Trial | None = None) -> Model:
     """What is found by vector, filter and id after opening; every index, count, schema and column agrees."""
-    with engine.open(folder, embedder=HashingEmbedder(), agent="offline") as quarry:
+    with (trial or Trial()).recovering():
+        quarry = opened(folder)
+    with quarry:
         assert quarry.check() == []
         out: Model = {}
         for record in quarry.namespaces():
@@ -107,7 +115,7 @@ def seen(folder: Path) -> Model:
         return out
 
 
-def test_a_power_cut_at_any_point_loses_nothing_that_was_acknowledged(shim: Path, tmp_path: Path) -> None:
+def test_a_power_cut_at_any_point_loses_nothing_that_was_acknowledged(shim: Path, tmp_path: Path, tally: Tally) -> None:
     for seed in range(runs(1, 10)):
         folder = tmp_path / f"run{seed}"
         log = tmp_path / f"log{seed}"
@@ -124,9 +132,10 @@ def test_a_power_cut_at_any_point_loses_nothing_that_was_acknowledged(shim: Path
             left = tmp_path / "left"
             disk.after_cut(left, draw)
             states, backups = expected(disk.acknowledged)
-            assert seen(left / "data") in states, (seed, number)
-            for name in backups:
-                assert seen(left / name) is not None, (seed, number)
+            with tally.trial("a power cut that keeps any unsynced pages and names") as trial:
+                assert seen(left / "data", trial) in states, (seed, number)
+                for name in backups:
+                    assert seen(left / name) is not None, (seed, number)
             shutil.rmtree(left)
 
 
@@ -149,7 +158,9 @@ def test_the_cuts_are_hard_enough_to_break_what_is_not_synced(shim: Path, tmp_pa
 
 
 @pytest.mark.parametrize("code", [5, 28], ids=["EIO", "ENOSPC"])
-def test_whichever_call_fails_a_write_is_whole_or_never_was(shim: Path, tmp_path: Path, code: int) -> None:
+def test_whichever_call_fails_a_write_is_whole_or_never_was(
+    shim: Path, tmp_path: Path, code: int, tally: Tally
+) -> None:
     draw = random.Random(code)
     calls = range(1, 400) if LONG else sorted(draw.sample(range(1, 400), 6))
     for call in calls:
@@ -157,7 +168,8 @@ def test_whichever_call_fails_a_write_is_whole_or_never_was(shim: Path, tmp_path
         environment = {"FAULTS_AT": str(call), "FAULTS_ERRNO": str(code)}
         run_child(shim, folder, call % 7, 6, **environment)
         states, backups = expected((folder / "ACK").read_bytes())
-        assert seen(folder / "data") in states, call
-        for name in backups:
-            assert seen(folder / name) is not None, call
+        with tally.trial(f"the n-th call to the system fails ({errno.errorcode[code]})") as trial:
+            assert seen(folder / "data", trial) in states, call
+            for name in backups:
+                assert seen(folder / name) is not None, call
         shutil.rmtree(folder)

@@ -22,6 +22,7 @@ from engine.storage import catalog, catalog_file, manifest
 from tests.embedders import HashingEmbedder
 from tests.faults.extent import LONG
 from tests.faults.lines import each_line
+from tests.faults.tally import Tally
 
 MODULES = [pipeline, backend, writer, columns, record, opening, folders, catalog, catalog_file, manifest]
 SCHEMA = {
@@ -105,7 +106,7 @@ def fingerprint(folder: Path) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_killed_before_any_line_a_write_is_whole_or_never_was(tmp_path: Path, name: str) -> None:
+def test_killed_before_any_line_a_write_is_whole_or_never_was(tmp_path: Path, name: str, tally: Tally) -> None:
     scenario = SCENARIOS[name]
     states = both(tmp_path / "calm", scenario)
     copies: list[tuple[str, Path]] = []
@@ -127,18 +128,21 @@ def test_killed_before_any_line_a_write_is_whole_or_never_was(tmp_path: Path, na
     assert len(copies) > 3
     reached = set()
     for place, folder in copies:
-        with opened(folder) as quarry:
-            found = seen(quarry)
-            assert found in states, place
-            reached.add(states.index(found))
-            assert quarry.upsert("late", [{"id": "1", "body": "after the crash"}]) == 1
+        with tally.trial("killed before a line of a write, reindex or drop") as trial:
+            with trial.recovering():
+                quarry = opened(folder)
+            with quarry:
+                found = seen(quarry)
+                assert found in states, place
+                reached.add(states.index(found))
+                assert quarry.upsert("late", [{"id": "1", "body": "after the crash"}]) == 1
         shutil.rmtree(folder)
     assert 0 in reached
     assert states.index(states[1]) in reached
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_where_any_line_fails_a_write_is_whole_or_never_was(tmp_path: Path, name: str) -> None:
+def test_where_any_line_fails_a_write_is_whole_or_never_was(tmp_path: Path, name: str, tally: Tally) -> None:
     scenario = SCENARIOS[name]
     states = both(tmp_path / "calm", scenario)
     prepared = tmp_path / "prepared"
@@ -166,13 +170,17 @@ def test_where_any_line_fails_a_write_is_whole_or_never_was(tmp_path: Path, name
                     scenario.change(quarry)
             except StorageFull as error:
                 refused = error.message
-            living = seen(quarry)
-            assert living in states, refused
-            assert quarry.upsert("late", [{"id": "1", "body": "after the failure"}]) == 1
+            with tally.trial("a line of a write, reindex or drop fails; the process goes on"):
+                living = seen(quarry)
+                assert living in states, refused
+                assert quarry.upsert("late", [{"id": "1", "body": "after the failure"}]) == 1
             quarry.drop("late")
-        with opened(folder) as quarry:
-            assert seen(quarry) == living, refused
-            assert sorted(path.name for path in (folder / "namespaces").iterdir()) == whole(quarry)
+        with tally.trial("a line of a write, reindex or drop fails; the next opening") as trial:
+            with trial.recovering():
+                quarry = opened(folder)
+            with quarry:
+                assert seen(quarry) == living, refused
+                assert sorted(path.name for path in (folder / "namespaces").iterdir()) == whole(quarry)
         shutil.rmtree(folder)
         if not refused and passed[0] < failing:
             assert living == states[1]
