@@ -165,8 +165,8 @@ class Catalog(Mirror[_Rows]):
                 storage_bytes=state.storage_bytes,
             )
             if changed != found:
-                self._replace(changed)
                 self._unwritten[namespace_id] = changed
+                self._replace(changed)
             return changed
 
     def flush(self) -> int:
@@ -272,8 +272,9 @@ class Catalog(Mirror[_Rows]):
         insort(self._names.setdefault(namespace.company_id, []), namespace.name)
 
     def _replace(self, namespace: StoredNamespace) -> None:
-        self._by_id[namespace.id] = namespace
         self._by_name[namespace.company_id, namespace.name] = namespace
+        # Last, as `record` compares with it: a change that was cut short is made again.
+        self._by_id[namespace.id] = namespace
 
 
 def _counts(namespace: StoredNamespace) -> list[int]:

@@ -17,14 +17,14 @@ from typing import IO, TypeAlias, cast
 import duckdb
 
 from engine.errors import EngineClosed, StorageError
-from engine.interruption import Interruption, watched
+from engine.interruption import watched
 from engine.storage import allocator
 from engine.storage.cursor import Cursor, insert_rows
 from engine.storage.files import translated_os_errors
 from engine.storage.lock import hold_file
 from engine.storage.translation import translated_errors
 
-__all__ = ["Cursor", "Database", "connect", "insert_rows", "interruptible", "transaction", "translated_errors"]
+__all__ = ["Cursor", "Database", "connect", "insert_rows", "transaction", "translated_errors"]
 
 LEAST_LOG = 16 * 2**20
 MOST_LOG = 32 * 2**20
@@ -80,20 +80,6 @@ def _committed(cursor: Cursor) -> Generator[None]:
         with suppress(Exception):
             cursor.execute("ROLLBACK")
         raise
-
-
-@contextmanager
-def interruptible(cursor: Cursor, deadline_s: float | None) -> Generator[Cursor]:
-    """Stop the block's statements on `cursor` once `deadline_s` seconds have passed; None sets no limit.
-
-    A statement that starts after the deadline is stopped as well. The cursor stays usable; a transaction on it is
-    aborted. Costs about 0.3 ms: for whole searches use one `Interruption`.
-
-    Raises:
-        SearchTimeout: a statement was stopped.
-    """
-    with Interruption(deadline_s) as interruption, translated_errors(), interruption.watching(cursor):
-        yield cursor
 
 
 class Database:

@@ -6,13 +6,16 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from engine.errors import DataDirectoryLocked, EngineClosed, QuarryError, SearchTimeout, StorageError
-from engine.storage.connection import Database, connect, interruptible, transaction
+from engine.interruption import Interruption
+from engine.storage.connection import Cursor, Database, connect, transaction, translated_errors
 from engine.storage.hot_copy import copy_database
 from engine.storage.translation import translate
 
@@ -156,6 +159,12 @@ def test_an_unread_result_does_not_leak_into_the_next_use_of_its_cursor(table: D
     with table.reader() as same:
         assert same is cursor
         assert same.execute("SELECT 7").fetchall() == [(7,)]
+
+
+@contextmanager
+def interruptible(cursor: Cursor, deadline_s: float | None) -> Generator[None]:
+    with Interruption(deadline_s) as interruption, translated_errors(), interruption.watching(cursor):
+        yield
 
 
 def test_a_query_past_its_deadline_is_stopped_and_its_cursor_goes_on(table: Database) -> None:
