@@ -4,44 +4,45 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from functools import cache
 from typing import NamedTuple
 
-_MONTH_TABLE = """
-january february march april may june july august september october november december
-januar februar märz april mai juni juli august september oktober november dezember
-janvier février mars avril mai juin juillet août septembre octobre novembre décembre
-enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
-gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
-janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro
-januari februari maart april mei juni juli augustus september oktober november december
-января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
-jan feb mar apr may jun jul aug sep oct nov dec
-jänner _ mrz _ mai _ _ ago sept okt _ dez
-_ _ _ abr maj _ _ _ _ _ _ dic
-"""
-_MONTHS = {
-    name: number
-    for row in _MONTH_TABLE.strip().splitlines()
-    for number, name in enumerate(row.split(), 1)
-    if name != "_"
-}
-_NAMED = "|".join(sorted(map(re.escape, _MONTHS), key=len, reverse=True))
+from engine.analysis.language import languages
+
 _DAY = r"(?P<d>[0-3]?\d)(?:st|nd|rd|th|\.|er|º)?"
 _YEAR = r"(?P<y>[12]\d{3})"
-_FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        r"(?<!\d)(?P<y>[12]\d{3})-(?P<m>[01]\d)-(?P<d>[0-3]\d)(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)",
-        r"(?<![\d-])(?P<y>[12]\d{3})-(?P<m>0[1-9]|1[0-2])(?![\d-])",
-        r"(?P<y>[12]\d{3})\s?[年년]\s?(?:(?P<m>[01]?\d)\s?[月월]\s?)?(?:(?P<d>[0-3]?\d)\s?[日号일])?",
-        rf"(?<![\w]){_DAY}\s+(?:(?:of|de|di|do)\s+)?(?P<n>{_NAMED})\.?,?(?:\s+(?:de\s+|del\s+)?{_YEAR})?(?!\w)",
-        rf"(?<!\w)(?P<n>{_NAMED})\.?\s+{_DAY}(?!\d)(?:,?\s+{_YEAR}(?!\d))?",
-        rf"(?<!\w)(?P<n>{_NAMED})\.?,?\s+(?:de\s+|del\s+)?{_YEAR}(?!\d)",
-    )
-)
+_SHORT = 3
 _NUMERIC = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2([12]\d{3}|\d{2})(?!\d)")
+
+
+@cache
+def _months() -> dict[str, int]:
+    """Names of months in every language with a file, and their numbers."""
+    forms = [
+        (form, number)
+        for each in languages().values()
+        for number, names in enumerate(each.months, 1)
+        for form in names.lower().split()
+        if not any(character.isdigit() for names in each.months for character in names)
+    ]
+    return dict(reversed(forms))
+
+
+@cache
+def _forms() -> tuple[re.Pattern[str], ...]:
+    named = "|".join(sorted(map(re.escape, _months()), key=len, reverse=True))
+    return tuple(
+        re.compile(form, re.IGNORECASE)
+        for form in (
+            r"(?<!\d)(?P<y>[12]\d{3})-(?P<m>[01]\d)-(?P<d>[0-3]\d)(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)",
+            r"(?<![\d-])(?P<y>[12]\d{3})-(?P<m>0[1-9]|1[0-2])(?![\d-])",
+            r"(?P<y>[12]\d{3})\s?[年년]\s?(?:(?P<m>[01]?\d)\s?[月월]\s?)?(?:(?P<d>[0-3]?\d)\s?[日号일])?",
+            rf"(?<![\w]){_DAY}\s+(?:(?:of|de|di|do)\s+)?(?P<n>{named})\.?,?(?:\s+(?:de\s+|del\s+)?{_YEAR})?(?!\w)",
+            rf"(?<!\w)(?P<n>{named})\.?\s+{_DAY}(?!\d)(?:,?\s+{_YEAR}(?!\d))?",
+            rf"(?<!\w)(?P<n>{named})\.?,?\s+(?:de\s+|del\s+)?{_YEAR}(?!\d)",
+        )
+    )
 
 
 class Date(NamedTuple):
@@ -73,9 +74,9 @@ def dates(text: str) -> list[Found]:
     written = unicodedata.normalize("NFC", text)
     found = [
         Found(match.start(), match.end(), (_date(match),))
-        for form in _FORMS
+        for form in _forms()
         for match in form.finditer(written)
-        if _is_date(_date(match))
+        if _is_date(_date(match)) and not _is_a_word(match)
     ]
     found += [
         Found(match.start(), match.end(), readings)
@@ -89,18 +90,32 @@ def dates(text: str) -> list[Found]:
     return apart
 
 
-def known(date: Found, sources: Iterable[Found]) -> bool:
-    """Whether a date says the same as one of `sources`, or less."""
+def known(date: Found, sources: Iterable[Found], years: Collection[float] = ()) -> bool:
+    """Whether a date says the same as one of `sources`, or less.
+
+    Args:
+        years: what may complete a date of a source that has no year, as the day of its publication does.
+    """
     return any(
-        mine.says_no_more_than(theirs) for source in sources for theirs in source.readings for mine in date.readings
+        mine.says_no_more_than(theirs)
+        or (theirs.year is None and mine.year in years and mine._replace(year=None).says_no_more_than(theirs))
+        for source in sources
+        for theirs in source.readings
+        for mine in date.readings
     )
 
 
 def _date(match: re.Match[str]) -> Date:
     parts = match.groupdict()
     named = parts.get("n")
-    month = _MONTHS[named.casefold()] if named else _whole(parts.get("m"))
+    month = _months()[named.lower()] if named else _whole(parts.get("m"))
     return Date(_whole(parts.get("y")), month, _whole(parts.get("d")))
+
+
+def _is_a_word(match: re.Match[str]) -> bool:
+    """Short names of months are words of other languages: "3 out of 4" is no day of October."""
+    named = match.groupdict().get("n")
+    return named is not None and len(named) <= _SHORT and named.islower() and not match["y"]
 
 
 def _whole(digits: str | None) -> int | None:

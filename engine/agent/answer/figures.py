@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
+
+from engine.agent.answer.number_words import number_words, parts_of_a_whole
 
 _SCALE_TABLE = """
 1e2 hundred hundert cientos
@@ -28,31 +31,21 @@ time ms .001 s 1 sec 1 second 1 seconds 1 min 60 mins 60 minute 60 minutes 60 h 
 time day 86400 days 86400 week 604800 weeks 604800 month 2629746 months 2629746 year 31556952 years 31556952
 time sekunden 1 minuten 60 stunde 3600 stunden 3600 tag 86400 tage 86400 tagen 86400 woche 604800 wochen 604800
 time monate 2629746 monaten 2629746 jahr 31556952 jahre 31556952 jahren 31556952 heures 3600 jours 86400
-time mois 2629746 ans 31556952 horas 3600 días 86400 meses 2629746 años 31556952
+time mois 2629746 an 31556952 ans 31556952 année 31556952 années 31556952 heure 3600 jour 86400 semaine 604800
+time semaines 604800 hora 3600 horas 3600 día 86400 días 86400 mes 2629746 meses 2629746 año 31556952 años 31556952
+time semana 604800 semanas 604800 minute 60 minuto 60 minutos 60 segundo 1 segundos 1 seconde 1 secondes 1
+time monat 2629746
+length meter 1 metern 1 metros 1 metro 1 mètres 1 mètre 1 kilometern 1000 kilómetros 1000 kilomètres 1000
+mass gramm .001 kilogramm 1 gramos .001 kilos 1 kilo 1 tonnen 1000 toneladas 1000 tonnes 1000
+power watt 1 watts 1 kilowatt 1e3
 share % 1 percent 1 prozent 1 pct 1 ‰ .1
 euro € 1 eur 1 euro 1 euros 1
-dollar $ 1 usd 1 dollar 1 dollars 1
+dollar $ 1 usd 1 dollar 1 dollars 1 dólar 1 dólares 1 dollari 1
+temperature c 1 grad 1 celsius 1 degrees 1 grados 1 degrés 1 gradi 1 kelvin 1
 pound £ 1 gbp 1 pounds 1
 yen ¥ 1 jpy 1 yen 1
 frequency hz 1 khz 1e3 mhz 1e6 ghz 1e9
 power w 1 kw 1e3 mw 1e6 gw 1e9
-"""
-_WORD_TABLE = """
-two 2 three 3 four 4 five 5 six 6 seven 7 eight 8 nine 9 ten 10 eleven 11 twelve 12 thirteen 13 fourteen 14 fifteen 15
-sixteen 16 seventeen 17 eighteen 18 nineteen 19 twenty 20 thirty 30 forty 40 fifty 50 sixty 60 seventy 70 eighty 80
-ninety 90 dozen 12 second 2 third 3 fourth 4 fifth 5 sixth 6 seventh 7 eighth 8 ninth 9 tenth 10
-zwei 2 drei 3 vier 4 fünf 5 sechs 6 sieben 7 acht 8 neun 9 zehn 10 zwölf 12 dreizehn 13 vierzehn 14 fünfzehn 15
-sechzehn 16 siebzehn 17 achtzehn 18 neunzehn 19 zwanzig 20 dreißig 30 vierzig 40 fünfzig 50 sechzig 60 siebzig 70
-achtzig 80 neunzig 90 dutzend 12 zweite 2 dritte 3 vierte 4 fünfte 5
-deux 2 trois 3 quatre 4 cinq 5 sept 7 huit 8 neuf 9 dix 10 onze 11 douze 12 treize 13 quatorze 14 quinze 15 seize 16
-vingt 20 trente 30 quarante 40 cinquante 50 soixante 60
-dos 2 tres 3 cuatro 4 cinco 5 seis 6 siete 7 ocho 8 nueve 9 diez 10 doce 12 trece 13 catorce 14 quince 15 veinte 20
-treinta 30 cuarenta 40 cincuenta 50 sesenta 60 setenta 70 ochenta 80 noventa 90
-tre 3 quattro 4 cinque 5 sette 7 otto 8 nove 9 dieci 10 undici 11 dodici 12 venti 20 trenta 30
-dois 2 duas 2 três 3 quatro 4 sete 7 oito 8 dez 10 doze 12 vinte 20 trinta 30
-twee 2 drie 3 vijf 5 zes 6 zeven 7 negen 9 tien 10 twaalf 12 twintig 20 dertig 30
-два 2 две 2 три 3 четыре 4 пять 5 шесть 6 семь 7 восемь 8 девять 9 десять 10 двенадцать 12 двадцать 20 тридцать 30
-iki 2 üç 3 dört 4 beş 5 altı 6 yedi 7 sekiz 8 dokuz 9 yirmi 20 otuz 30 kırk 40 elli 50
 """
 
 
@@ -66,17 +59,17 @@ _UNITS = {
     for row in _UNIT_TABLE.strip().splitlines()
     for name, factor in _pairs(row.split()[1:])
 }
-_WORDS = dict(_pairs(_WORD_TABLE.split()))
 _DIGITS = r"\d(?:\d|[.,:'’](?=\d)|[ \u00a0\u202f](?=\d{3}(?!\d)))*"
 _FIGURE = re.compile(
     rf"(?P<sign>[€$£¥]\s?)?(?P<before>(?:[^\W\d_]+[-.]?)?)(?P<core>{_DIGITS})(?P<after>[^\W\d_]*[\w-]*)"
-    r"(?:[\s\u00a0-](?P<scale>[^\W\d_]+\.?))?(?:\s?(?P<unit>[%‰€$£¥]|[^\W\d_]+))?"
+    r"(?:[\s\u00a0-](?P<scale>[^\W\d_]+\.?))?(?:\s?(?:de\s|d['’]|di\s)?(?P<unit>[%‰€$£¥](?!\s?\d)|[^\W\d_]+))?"
 )
+_MONEY = frozenset("€$£¥")
 _ORDINAL = frozenset(["st", "nd", "rd", "th", "er", "re", "e", "ème", "º", "ª", "s"])
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
-_WITH_UNIT = re.compile(r"(\d)[\s\u00a0]?([^\W\d_]+)\b")
+_COUNTED = re.compile(r"[\s\u00a0-]{1,2}(?:(?:of an?|an?|of|de|der|einer|eines)\s|d['’])?(?P<unit>[%‰€$£¥]|[^\W\d_]+)")
+_WITH_UNIT = re.compile(r"(\d)[\s\u00a0]?([^\W\d_]+(?: [^\W\d_]+)?)\b")
+_AFTERNOON = re.compile(r"(?<![\d.,:])(1?\d)((?:[:.][0-5]\d)?)\s?p\.?\s?m\b\.?", re.IGNORECASE)
 _DECADE = re.compile(r"([12]\d\d0)s")
-_TENS = frozenset(float(value) for value in range(20, 100, 10))
 
 
 class Figure(NamedTuple):
@@ -116,7 +109,12 @@ def figures(text: str) -> list[Figure]:
             factor = _SCALES[tail]
         elif tail in _UNITS and not (tail == "s" and len(core) == 4):
             unit = _UNITS[tail]
-        if not tail and words[0].casefold() in _SCALES and len(words[0]) > 1:
+        is_money = words[0] in ("M", "k") and words[1] in _MONEY
+        counted = frozenset[float]()
+        if words[0].casefold() in _SCALES and words[0].casefold() in _UNITS and len(words[0]) > 1:
+            # The same word in two languages: eleven miles, and eleven thousand.
+            counted = frozenset(value * _SCALES[words[0].casefold()] for value in plain)
+        elif not tail and words[0].casefold() in _SCALES and (len(words[0]) > 1 or is_money):
             factor, words = _SCALES[words[0].casefold()], words[1:]
         if unit is None and (not tail or factor != 1.0):
             unit = next((_UNITS[w] for word in words[:1] if (w := word.casefold()) in _UNITS), None)
@@ -126,7 +124,7 @@ def figures(text: str) -> list[Figure]:
         found.append(
             Figure(
                 f"{before}{core}{after}",
-                frozenset(value * factor for value in plain),
+                frozenset(value * factor for value in plain) | counted,
                 plain,
                 factor != 1.0,
                 unit,
@@ -160,41 +158,85 @@ def readings_of(digits: str) -> frozenset[float]:
 
 
 def without_units(text: str) -> str:
-    """`text` without the units that stand behind its figures, which have capitals and are no names.
+    """`text` without the scales and units that stand behind its figures, which have capitals and are no names.
 
-    >>> without_units("It has 2 GB of memory.")
-    'It has 2 of memory.'
+    >>> without_units("It has 2 GB of memory, 12,4 Millionen Euro, 35 Grad Celsius.")
+    'It has 2 of memory, 12,4, 35.'
     """
-    return _WITH_UNIT.sub(lambda m: m[1] if m[2].casefold() in _UNITS else m[0], text)
+    return _WITH_UNIT.sub(_unnamed, text)
 
 
-def number_words(text: str) -> list[tuple[str, float]]:
-    """Numbers from two upwards that are written as words, with their values; a compound of tens and ones is one.
+def in_24_hours(text: str) -> str:
+    """`text` with times of the afternoon as clocks of 24 hours show them, figure by figure.
 
-    >>> number_words("Twenty-five people, two dogs, one cat.")
-    [('Twenty-five', 25.0), ('two', 2.0)]
+    >>> in_24_hours("From 9:07 p.m. to 11 pm, or 9 a.m.")
+    'From 21:07 to 23, or 9 a.m.'
     """
-    found: list[tuple[str, float]] = []
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
-        parts = [_WORDS.get(part) for part in word.casefold().split("-")]
-        known = [part for part in parts if part is not None]
-        if len(known) == 2 and known[0] in _TENS and known[1] < 10:
-            found.append((word, float(sum(known))))
-        elif known and len(known) == 1:
-            found.append((word, float(known[0])))
-    return found
+    return _AFTERNOON.sub(lambda m: f"{int(m[1]) % 12 + 12}{m[2]}", text)
+
+
+def _unnamed(match: re.Match[str]) -> str:
+    words = match[2].split()
+    rest = words
+    while rest and (rest[0].casefold() in _UNITS or rest[0].casefold() in _SCALES):
+        rest = rest[1:]
+    return match[0] if len(rest) == len(words) else " ".join([match[1], *rest])
+
+
+def word_figures(text: str) -> list[Figure]:
+    """The numbers of `text` that are written as words, and its halves and quarters, with what they count.
+
+    >>> [(f.text, sorted(f.readings), f.unit) for f in word_figures("Half an hour, or twenty-five people.")]
+    [('Half', [0.5], ('time', 3600.0)), ('twenty-five', [25.0], None)]
+    """
+    written = unicodedata.normalize("NFKC", text)
+    found = sorted([*number_words(written), *parts_of_a_whole(written)], key=lambda n: (n.start, -n.end))
+    words: list[Figure] = []
+    end = 0
+    for number in found:
+        if number.start < end:
+            continue
+        end = number.end
+        counted = _COUNTED.match(written, number.end)
+        unit = _UNITS.get(counted["unit"].casefold()) if counted else None
+        value = frozenset([number.value])
+        if unit is None and number.value < 1:
+            # A share of something is no amount.
+            continue
+        words.append(Figure(number.text, value, value, is_scaled=False, unit=unit, is_name=False))
+    return words
+
+
+class _Read(NamedTuple):
+    """What the figures of one text are looked up in."""
+
+    digits: tuple[Figure, ...]
+    words: tuple[Figure, ...]
+    divisors: tuple[float, ...]
+    """A third is what is divided by three."""
+    squeezed: str
+
+
+@lru_cache(maxsize=512)
+def _read(text: str) -> _Read:
+    written = unicodedata.normalize("NFKC", text)
+    shares = [part.value for part in parts_of_a_whole(written)]
+    words = (*word_figures(written), *map(_percent, shares))
+    later = in_24_hours(written)
+    digits = (*figures(written), *(figures(later) if later != written else ()))
+    return _Read(digits, words, tuple(float(round(1 / share)) for share in shares), _squeezed(written))
 
 
 class KnownFigures:
     """The figures of some texts, to look others up in."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        held = [unicodedata.normalize("NFKC", text) for text in texts]
-        self._figures = [figure for text in held for figure in figures(text)]
-        self._squeezed = [_squeezed(text) for text in held]
-        self._words = {value for text in held for _, value in number_words(text)}
-        self._tokens = {figure.text.casefold() for figure in self._figures}
-        self.values = {value for f in self._figures for value in f.readings | f.plain} | self._words
+        held = [_read(text) for text in texts]
+        self._figures = [figure for read in held for figure in (*read.digits, *read.words)]
+        self._squeezed = [read.squeezed for read in held]
+        self._tokens = {figure.text.casefold() for read in held for figure in read.digits}
+        self.values = {value for f in self._figures for value in f.readings | f.plain}
+        self.values |= {divisor for read in held for divisor in read.divisors}
 
     def fault(self, figure: Figure) -> tuple[str, bool] | None:
         """Why `figure` does not stand here, and whether its digits stand nowhere at all; None when it stands."""
@@ -228,11 +270,20 @@ class KnownFigures:
         same_scale = [c for c in candidates if not figure.is_scaled or figure.readings & c.readings]
         if figure.is_scaled and not same_scale and not any(_same_amount(figure, c) for c in self._figures):
             return f"{figure.text} is scaled otherwise in its sources", False
-        if figure.unit is not None and candidates and all(c.unit and not _same_amount(figure, c) for c in candidates):
-            if any(_same_amount(figure, c) for c in self._figures):
-                return None
-            return f"{figure.text} has another unit in its sources", False
+        if (
+            figure.unit is not None
+            and candidates
+            and not any(c.unit and _same_amount(figure, c) for c in self._figures)
+        ):
+            counted = [c.unit for c in candidates if c.unit]
+            if len(counted) == len(candidates) or any(unit[0] == figure.unit[0] for unit in counted):
+                return f"{figure.text} has another unit in its sources", False
         return None
+
+
+def _percent(share: float) -> Figure:
+    value = frozenset([round(100 * share, 1), float(round(100 * share))])
+    return Figure("", value, value, is_scaled=False, unit=_UNITS["%"], is_name=False)
 
 
 def _same_amount(figure: Figure, known: Figure) -> bool:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from engine.agent.answer.addresses import folded, strange_addresses
 from engine.agent.answer.arithmetic import computed_values
 from engine.agent.answer.dates import dates, known
-from engine.agent.answer.figures import KnownFigures, figures, number_words, without_units
+from engine.agent.answer.figures import KnownFigures, figures, in_24_hours, without_units, word_figures
 from engine.agent.answer.names import known_capitals, lone_names, strange_names
 from engine.agent.answer.negation import turned_around
 from engine.agent.answer.quotations import strange_quotations
@@ -159,24 +159,23 @@ def _figure_faults(
     text: str, texts: Sequence[str], computed: Sequence[Computed], cited: int, *, is_written: bool
 ) -> list[Fault]:
     plain, misdated = _without_known_dates(text, texts)
-    if not computed and not misdated and not figures(plain) and not (is_written and number_words(text)):
+    if not computed and not misdated and not figures(plain) and not (is_written and word_figures(text)):
         # Most sentences hold no figure; reading all their sources for none would be most of the check.
         return []
     held = KnownFigures(texts)
     values, wrong = computed_values(computed, held)
-    faults = [Fault(reason) for reason in wrong]
+    faults = [Fault(*reason) for reason in wrong]
     faults += [Fault(f"the date {date} stands in none of its sources", is_sure=False) for date in misdated]
-    for figure in figures(plain):
-        if (figure.readings | figure.plain) & values:
+    for figure, later in zip(figures(plain), figures(in_24_hours(plain)), strict=True):
+        if (figure.readings | figure.plain) & values or held.fault(later) is None:
             continue
         if (fault := held.fault(figure)) is not None:
             faults.append(Fault(*fault))
-    if is_written:
-        faults += [
-            Fault(f"the number {word} stands in none of its sources", is_sure=False)
-            for word, value in number_words(text)
-            if value != cited and value not in values and not held.has_value(value)
-        ]
+    for figure in word_figures(text) if is_written else ():
+        if any(value == cited or value in values for value in figure.readings):
+            continue
+        if (fault := held.fault(figure)) is not None:
+            faults.append(Fault(fault[0], is_sure=False))
     return faults
 
 
@@ -187,10 +186,11 @@ def _without_known_dates(text: str, texts: Sequence[str]) -> tuple[str, list[str
     if not own:
         return written, []
     sources = [date for source in texts for date in dates(source)]
+    years = {reading.year for date in sources for reading in date.readings if reading.year}
     left, end = "", 0
     strange: list[str] = []
     for date in own:
-        if known(date, sources):
+        if known(date, sources, years):
             left += f"{written[end : date.start]} "
             end = date.end
         else:

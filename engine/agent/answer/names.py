@@ -13,6 +13,10 @@ _BEGINNING = 4
 """Letters that tell two forms of a name from two names."""
 _WORD = re.compile(r"\w(?:[\w’'&-]|\.(?=\w))*")
 _SENTENCE_END = re.compile(r"[.!?:;…]['”\"»)]*\s*$")
+_TITLES = frozenset(
+    ["dr", "prof", "mr", "mrs", "ms", "st", "sr", "sra", "dra", "jr", "hr", "fr", "frau", "herr", "dipl", "ing"]
+)
+"""What ends with a dot and no sentence with it; so does a single letter."""
 
 
 class _Word(NamedTuple):
@@ -34,17 +38,15 @@ class _Word(NamedTuple):
 def strange_names(text: str, sources: Iterable[str]) -> list[str]:
     """Words of names in `text` that stand in none of `sources`, in order.
 
-    A name is a run of two or more capitalised words, or a word with two capitals such as an abbreviation. The first
-    word of a sentence may open a run and is not looked up; where nouns have capitals it opens none. An abbreviation
-    counts as known where its words stand in a source, and words where their abbreviation does. Scripts without
-    capitals have no names here.
+    A name is a run of two or more capitalised words. The first word of a sentence may open a run and is not looked
+    up; where nouns have capitals it opens none. Words count as known where their abbreviation stands in a source; an
+    abbreviation itself is left to `lone_names`. Scripts without capitals have no names here.
 
-    >>> strange_names("Then Ada Byron left ACME for the UN.", ["Ada worked at ACME.", "The United Nations hired her."])
+    >>> strange_names("Then Ada Byron left the UN Council.", ["Ada was in a council.", "The United Nations hired her."])
     ['Byron']
     """
     texts = [_words(source) for source in sources]
     known = {form for words in texts for word in words for form in _forms(word.text)}
-    initials = {_initials(run) for words in texts for run in _runs(words)}
     words = _words(text)
     if _capitalises_nouns([word for held in texts for word in held]):
         words = [word for word in words if not word.begins or word.is_abbreviation]
@@ -53,9 +55,8 @@ def strange_names(text: str, sources: Iterable[str]) -> list[str]:
         if len(run) > 1 and _initials(run) in known:
             continue
         for word in run:
-            is_no_name = len(run) == 1 or word.begins
-            is_known = word.capitals.casefold() in initials if word.is_abbreviation else is_no_name
-            if not is_known and not _forms(word.text) & known:
+            # An abbreviation alone may be one of words that a source spells out in another order.
+            if len(run) > 1 and not word.begins and not word.is_abbreviation and not _forms(word.text) & known:
                 strange[word.text] = None
     return list(strange)
 
@@ -76,23 +77,27 @@ def known_capitals(text: str, sources: Iterable[str]) -> bool:
 
 
 def lone_names(text: str, sources: Iterable[str]) -> list[str]:
-    """Capitalised words within a sentence of `text` that begin no word of `sources`, in order.
+    """Capitalised words within a sentence of `text` that begin no word of `sources`, and abbreviations, in order.
 
-    Where nouns have capitals, none is looked at. A word of the same first letters counts as known, so that "German"
-    stands where "Germany" does; this may err in both ways.
+    Where nouns have capitals, only abbreviations are looked at. A word of the same first letters counts as known, so
+    that "German" stands where "Germany" does; this may err in both ways, as it does for a "CEO" who is called a chief
+    executive.
 
-    >>> lone_names("It was drawn by Smith, a German, said Ada.", ["Ada drew it in Germany."])
-    ['Smith']
+    >>> lone_names("It was drawn by Smith, a German, said Ada of ACME.", ["Ada drew it in Germany."])
+    ['Smith', 'ACME']
     """
     texts = [_words(source) for source in sources]
-    if _capitalises_nouns([word for held in texts for word in held]):
-        return []
+    has_nouns = _capitalises_nouns([word for held in texts for word in held])
     known = {form for words in texts for word in words for form in _forms(word.text)}
+    known |= {_initials(run) for words in texts for run in _runs(words)}
     begun = {form[:_BEGINNING] for form in known if len(form) >= _BEGINNING}
     found: dict[str, None] = {}
     for word in _words(text):
         forms = _forms(word.text)
-        is_name = word.text[0].isupper() and not word.begins and len(word.text) > 1
+        if word.is_abbreviation:
+            is_name = word.capitals.casefold() not in known
+        else:
+            is_name = word.text[0].isupper() and not word.begins and len(word.text) > 1 and not has_nouns
         if is_name and not forms & known and not {form[:_BEGINNING] for form in forms} & begun:
             found[word.text] = None
     return list(found)
@@ -103,10 +108,15 @@ def _words(text: str) -> list[_Word]:
     end = 0
     for match in _WORD.finditer(text):
         gap = text[end : match.start()]
-        begins = not found or _SENTENCE_END.search(gap) is not None
+        is_title = bool(found) and gap.startswith(".") and _is_title(found[-1].text)
+        begins = not found or (_SENTENCE_END.search(gap) is not None and not is_title)
         found.append(_Word(match.group(), begins, joined=bool(found) and not begins and not gap.strip()))
         end = match.end()
     return found
+
+
+def _is_title(word: str) -> bool:
+    return word.casefold() in _TITLES or (len(word) == 1 and word.isalpha())
 
 
 def _runs(words: Iterable[_Word]) -> Iterator[list[_Word]]:

@@ -108,7 +108,7 @@ def test_a_denial_that_no_source_makes_is_looked_at() -> None:
     assert unsure("It did not cost 12 million crowns.") == ["it denies something, and no excerpt does"]
     denied = Sources(("The cost was never published.",))
     assert [f.reason for f in faults_of("The cost was published.", denied, is_written=True)] == [
-        "every excerpt denies something, and it does not"
+        "its excerpt denies something, and it does not"
     ]
 
 

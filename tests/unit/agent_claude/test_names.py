@@ -24,7 +24,7 @@ SOURCE = (
         ("Tim Cook opened the bridge.", ["Cook"]),
         ("The bridge was opened by Tim Cook.", ["Tim", "Cook"]),
         ("It was built by Orrin Steel.", ["Steel"]),
-        ("It was built by IBM.", ["IBM"]),
+        ("It was built by IBM Steel.", ["Steel"]),
         ("ACME and the UN were there.", []),
         ("The U.N. was there.", []),
         ("Both papers agreed. However, years passed.", []),
