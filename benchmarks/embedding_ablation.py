@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.embedding import wordllama
-from engine.embedding.pooling import by_count, saturated, to_unit_rows, weighted_sums, whitened
+from engine.embedding.pooling import by_count, saturated, to_unit_rows, weighted_sums, whitening
 
 COLLECTIONS = ("scifact", "squad_dev", "hotpotqa_sample", "multihop_rag")
 PASSAGE_WORDS = 190
@@ -99,7 +99,7 @@ def dcg(gains: Iterable[float]) -> float:
 def variants() -> dict[str, Callable[[Iterable[str]], np.ndarray]]:
     library = wordllama.load_library()
     plain = library.table
-    white = whitened(plain)
+    white = plain @ whitening(plain)
     one, both = library.tokenizer(both_cases=False), library.tokenizer(both_cases=True)
     # Merge order stands for frequency: Zipf's law over token ids, the 259 byte tokens first.
     rank = np.maximum(np.arange(len(plain)) - 258.0, 1.0)

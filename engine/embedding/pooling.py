@@ -62,8 +62,8 @@ def to_unit_rows(rows: Vectors, blank: Vectors) -> Vectors:
     return rows
 
 
-def whitened(table: Vectors) -> Vectors:
-    """The table with its second moment made the identity (up to a factor): ``T (TᵀT)^(-1/2)``.
+def whitening(table: Vectors) -> Vectors:
+    """``(TᵀT)^(-1/2)``: the rows of ``T`` times it have the identity as second moment, up to a factor.
 
     Static token vectors share a few strong directions that say little about meaning (Mu & Viswanath 2018); this
     evens them out without a choice to make. The symmetric root does not depend on the order or the signs of the
@@ -71,8 +71,7 @@ def whitened(table: Vectors) -> Vectors:
     """
     moment = (table.T @ table).astype(np.float64)
     values, vectors = np.linalg.eigh(moment / np.trace(moment) * len(moment))
-    root = ((vectors * values**-0.5) @ vectors.T).astype(np.float32)
-    return np.ascontiguousarray(table @ root)
+    return ((vectors * values**-0.5) @ vectors.T).astype(np.float32)
 
 
 def _sum_block(table: Vectors, texts: Sequence[TokenIds], weights: Weights, sums: Vectors) -> None:

@@ -27,7 +27,8 @@ _HEADER = struct.Struct("<6QiI3QdQ")
 _FLAGS = 2
 _REMOVED = 1
 _LABEL_BYTES = 8
-_ELEMENTS_A_TIME = 16_384
+_ELEMENTS_A_TIME = 1_024
+"""Some MB of rows: freeing larger pieces makes the C library keep pieces of that size for good."""
 
 
 @dataclass(frozen=True, slots=True)

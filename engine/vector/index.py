@@ -15,7 +15,7 @@ from engine.vector.background import Background, GivingWay
 from engine.vector.epoch import Built, Epoch
 from engine.vector.hnsw import LIBRARY_VERSION, HnswGraph
 from engine.vector.reader import IndexReader
-from engine.vector.snapshot_file import SavedLinks, read_snapshot, write_snapshot
+from engine.vector.snapshot_file import SavedLinks, let_go, read_snapshot, write_snapshot
 from engine.vector.table import BLOCK_ROWS, RowTable, RowView, check_rows
 
 BATCH_ROWS = 500
@@ -43,6 +43,7 @@ class VectorIndex:
         self._epoch = Epoch(RowTable(dimension))
         self._last_label = -1
         self._saved_links: SavedLinks | None = None
+        self._mapped = np.empty(0, np.uint8)
         self._worker = Background(self._step, "vector graph")
 
     @classmethod
@@ -58,6 +59,7 @@ class VectorIndex:
             return index, -1
         index._epoch = Epoch(restored.table)
         index._saved_links = restored.links
+        index._mapped = restored.codes
         index._last_label = restored.last_label
         index._wake_if_due()
         return index, restored.applied_seq
@@ -182,6 +184,8 @@ class VectorIndex:
                 self._saved_links = None
                 if graph is not None:
                     epoch.install(graph, links.built)
+        # Until now every query scanned them; the graph has its own.
+        let_go(self._mapped)
 
     def _renew(self, old: Epoch, view: RowView) -> None:
         """Begin a new epoch with the live rows of `view` and a graph over them, then what came in the meantime."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import mmap
 import os
 import zlib
 from collections.abc import Generator
@@ -134,12 +135,17 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """An index as a snapshot held it; `links` is None where there was no graph, or no library to use it."""
+    """An index as a snapshot held it; `links` is None where there was no graph, or no library to use it.
+
+    Attributes:
+        codes: the whole rows file, mapped: what `let_go` is given.
+    """
 
     table: RowTable
     links: SavedLinks | None
     last_label: int
     applied_seq: int
+    codes: npt.NDArray[np.uint8]
 
 
 def write_snapshot(
@@ -261,7 +267,7 @@ def _read(path: Path, dimension: int) -> Restored:
     table = RowTable.restored(dimension, labels, alive, codes)
     if table.view().live != side.live:
         raise StorageError("it holds another number of rows than it says")
-    return Restored(table, links, side.last_label, side.applied_seq)
+    return Restored(table, links, side.last_label, side.applied_seq, content)
 
 
 def _mapped_codes(path: Path, count: int, dimension: int) -> tuple[npt.NDArray[np.uint8], CodeBlock]:
@@ -275,6 +281,13 @@ def _mapped_codes(path: Path, count: int, dimension: int) -> tuple[npt.NDArray[n
     return content, CodeBlock(
         codes[:middle].reshape(shape), codes[middle:].reshape(shape), content[8 * count : 12 * count].view("<f4")
     )
+
+
+def let_go(content: npt.NDArray[np.uint8]) -> None:
+    """Take the pages of a mapped file out of this process; they come back when they are read."""
+    pages = getattr(content, "_mmap", None)
+    if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
 
 
 def _publish(temporary: Path) -> FileStamp:

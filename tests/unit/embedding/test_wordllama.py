@@ -14,6 +14,8 @@ import wordllama
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.embedding import wordllama as wordllama_module
+from engine.embedding.pooling import whitening
 from engine.embedding.wordllama import WordLlamaEmbedder, WordLlamaMean, load_library
 from engine.errors import StorageError
 
@@ -137,3 +139,9 @@ def test_a_missing_wheel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     importlib.invalidate_caches()
     with pytest.raises(StorageError, match="not installed"):
         load_library()
+
+
+def test_the_shipped_whitening_is_that_of_the_weights() -> None:
+    made = whitening(load_library().table)
+    shipped = np.load(Path(wordllama_module.__file__).with_name("whitening.npy"))
+    np.testing.assert_allclose(shipped, made, atol=1e-4 * float(np.abs(made).max()))
