@@ -14,8 +14,9 @@ from rich.text import Text
 from api.cli.answers import option_named, show, show_nearest, status
 from api.cli.options import filter_option, target_options
 from api.cli.output import console, messages, reports_errors
+from api.cli.reached import Where, reached
 from api.cli.search import is_not_found
-from api.cli.target import ServerError, Target, Where, reached
+from api.cli.target import ServerError, Target
 from engine import QuarryError, SearchRequest, SearchResponse
 
 HELP = "/new begins anew, /all shows every source, /quit or Ctrl-D ends."

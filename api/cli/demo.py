@@ -14,10 +14,10 @@ from rich.text import Text
 
 import engine
 from api.cli.answers import show, status
+from api.cli.local import OpenedTarget
 from api.cli.options import PLACE
 from api.cli.output import console, messages, progress_bar, reports_errors
 from api.cli.stdlib_docs import SCHEMA, documents, module_names
-from api.cli.target import OpenedTarget
 from api.settings import Place, from_environment
 
 NAMESPACE = "python-docs"

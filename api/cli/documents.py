@@ -14,7 +14,8 @@ from rich.text import Text
 
 from api.cli.options import filter_option, json_option, target_options
 from api.cli.output import console, counted, messages, print_json, print_line, print_table, progress_bar, reports_errors
-from api.cli.target import Target, Where, reached
+from api.cli.reached import Where, reached
+from api.cli.target import Target
 from api.cli.titles import date_of, title_of
 
 PAGE = 500

@@ -15,7 +15,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from api.cli.options import JSON_OBJECT, json_option, target_options
 from api.cli.output import FAILED, INTERRUPTED, messages, print_json, print_line, reports_errors
-from api.cli.target import ServerError, Where, reached
+from api.cli.reached import Where, reached
+from api.cli.target import ServerError
 from api.files.ingestion import Ingestion, Plan, find
 from api.files.kinds import known_endings
 from api.files.pieces import Options

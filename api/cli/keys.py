@@ -9,7 +9,7 @@ import msgspec
 
 from api.cli.options import json_option, target_options
 from api.cli.output import messages, print_json, print_line, print_table, reports_errors
-from api.cli.target import Where, reached
+from api.cli.reached import Where, reached
 from engine import Scope
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 import msgspec
 
-from api.cli.target import Where
+from api.cli.reached import Where
 from api.settings import Place, place
 from engine import DEFAULT_COMPANY
 

@@ -13,7 +13,8 @@ from api.cli.answers import answer_to, show, show_nearest, status
 from api.cli.explained import show_explanation
 from api.cli.options import filter_option, json_option, target_options
 from api.cli.output import FAILED, console, print_json, reports_errors
-from api.cli.target import Mode, Where, reached
+from api.cli.reached import Where, reached
+from api.cli.target import Mode
 from engine import SearchRequest, SearchResponse
 
 

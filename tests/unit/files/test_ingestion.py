@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import engine
-from api.cli.target import OpenedTarget
+from api.cli.local import OpenedTarget
 from api.files.documents import MAX_ID
 from api.files.ingestion import Ingestion, Plan, find
 from api.files.ledger import FILE_NAME, LedgerError
