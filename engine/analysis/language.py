@@ -17,7 +17,8 @@ FOLDER = Path(str(files("engine.analysis") / "languages"))
 DEFAULT_LANGUAGE = "en"
 NEUTRAL = "any"
 """The file of what holds in all languages."""
-_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_CLINGING = re.compile("[\uac00-\ud7af]")
 
 
 class Phrases(msgspec.Struct, frozen=True):
@@ -50,10 +51,11 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
         stop: words without content of their own.
         frame: words with which a question speaks of documents.
         asking: words that ask and say nothing of the subject.
+        light: words with which a question is put and which its answer seldom repeats: "what does it **mean**".
         unspaced: as `stop`, of a script without spaces; they part a question.
         which: words that the wanted kind follows: "which **city**".
-        amount, time, person, place: what asks for that kind of answer.
-        numbers, times: words that give an amount, and a time.
+        amount, money, time, person, place: what asks for that kind of answer.
+        numbers, times, currencies: words that give an amount, a time, and an amount of money.
         months: twelve, each with its forms apart by spaces.
         after, since, before, until, between, joins: what stands before a date, and between two.
         within: what stands before a month or a year alone.
@@ -84,14 +86,17 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
     stop: str = ""
     frame: str = ""
     asking: str = ""
+    light: str = ""
     unspaced: str = ""
     which: str = ""
     amount: tuple[str, ...] = ()
+    money: tuple[str, ...] = ()
     time: tuple[str, ...] = ()
     person: tuple[str, ...] = ()
     place: tuple[str, ...] = ()
     numbers: str = ""
     times: str = ""
+    currencies: str = ""
     months: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     since: tuple[str, ...] = ()
@@ -177,8 +182,17 @@ def _pattern(of: Language, fields: tuple[str, ...]) -> re.Pattern[str]:
         value: str | tuple[str, ...] = getattr(of, field)
         held += value.split() if isinstance(value, str) else value
     parts = [
-        escaped if _SPACELESS.search(phrase) else rf"(?<!\w){escaped}(?!\w)"
+        _bounded(escaped, phrase)
         for phrase in sorted(set(held), key=lambda phrase: (-len(phrase), phrase))
         for escaped in ["\\s+".join(map(re.escape, phrase.split()))]
     ]
     return re.compile("|".join(parts) if parts else r"(?!)", re.IGNORECASE)
+
+
+def _bounded(escaped: str, phrase: str) -> str:
+    """A whole word; in Korean, where particles cling to it, the beginning or the end of one."""
+    if _CLINGING.search(phrase):
+        return rf"(?:(?<!\w){escaped}|{escaped}(?!\w))"
+    if not phrase[0].isalnum():
+        return escaped
+    return escaped if _SPACELESS.search(phrase) else rf"(?<!\w){escaped}(?!\w)"

@@ -32,6 +32,8 @@ _UNSPACED = (
     "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
 _RUN = re.compile(f"[{_UNSPACED}]+")
+_LETTERS = re.compile(f"[{WITHOUT_SPACES}{KANA}]+")
+"""Of `_RUN`, what writes sounds: two letters are no word yet, as two Chinese characters often are."""
 _JOINERS = str.maketrans({"\u00ad": None, "\u200b": " ", "\u200c": None, "\u200d": None, "\u0640": None})
 _MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
@@ -77,6 +79,25 @@ def is_unspaced(term: str) -> bool:
     (True, False)
     """
     return _RUN.fullmatch(term) is not None
+
+
+def spelled_triples(text: str) -> list[str]:
+    """Three letters in a row of unspaced scripts that write sounds, wherever they begin.
+
+    >>> spelled_triples("カメラは黒い camera")
+    ['カメラ', 'メラは']
+    """
+    runs = () if text.isascii() else (run.group() for run in _LETTERS.finditer(_composed(text)))
+    return [run[n : n + 3] for run in runs for n in range(len(run) - 2)]
+
+
+def is_spelled(term: str) -> bool:
+    """Whether all of `term` is of an unspaced script that writes sounds.
+
+    >>> is_spelled("カメ"), is_spelled("黑猫")
+    (True, False)
+    """
+    return _LETTERS.fullmatch(term) is not None
 
 
 def _composed(text: str) -> str:

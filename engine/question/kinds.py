@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
-from engine.analysis.language import language
+from engine.analysis.language import language, neutral
+from engine.analysis.scripts import is_spelled, is_unspaced
 
-Kind = Literal["amount", "time", "person", "place"]
+Kind = Literal["amount", "money", "time", "person", "place"]
 KINDS: tuple[Kind, ...] = ("amount", "time", "person", "place")
+BESIDE = 3
+"""Words between a number and what it counts, at most."""
 _NAME = re.compile(r"(?<=\s)[^\W\d_a-z]\w+")
 _CASED = re.compile(r"[^\W\d_]")
+_PRICE = re.compile(r"(?<![\d.,])\d+[.,]\d\d(?![\d.,]*\d)")
+_WORD = re.compile(r"[^\W_]+")
+_COUNTED = re.compile(r"\s*(?:de\s+|di\s+|d['’])?([^\W\d_]+)", re.IGNORECASE)
 _FOLLOWING = r"\s+(?:d['’])?([^\W_]+)"
 
 
@@ -22,6 +29,8 @@ def wanted(asked: str, code: str) -> Kind | None:
     ('time', 'amount', None)
     """
     first: Kind | None = None
+    if language(code).pattern("money").search(asked):
+        return "money"
     start = len(asked)
     for kind in KINDS:
         match = language(code).pattern(kind).search(asked)
@@ -38,6 +47,8 @@ def shows(kind: Kind | None, text: str, code: str) -> int:
     """
     if kind is None:
         return 0
+    if kind == "money":
+        return 1 if neutral().pattern("currencies").search(text) or _PRICE.search(text) else -1
     if kind in ("amount", "time"):
         told = any(map(str.isdigit, text)) or _words_of(kind, code).search(text) is not None
         return 1 if told else -1
@@ -65,3 +76,39 @@ def kind_words(asked: str, code: str) -> frozenset[str]:
 def _asked_for(code: str) -> re.Pattern[str]:
     words = "|".join(map(re.escape, language(code).which.split()))
     return re.compile(rf"(?<!\w)(?:{words}){_FOLLOWING}" if words else r"((?!))", re.IGNORECASE)
+
+
+def counted(asked: str, code: str) -> str | None:
+    """The word, or in scripts without spaces its beginning, that "how many" counts; None where nothing is counted.
+
+    >>> counted("How many tunnels are there?", "en"), counted("How long is it?", "en"), counted("有多少隧道?", "zh")
+    ('tunnels', None, '隧')
+    """
+    held = language(code)
+    match = held.pattern("amount").search(asked)
+    following = _COUNTED.match(asked, match.end()) if match is not None else None
+    if following is None:
+        return None
+    word = following[1]
+    if is_unspaced(word):
+        return word[:2] if is_spelled(word[:2]) else word[:1]
+    return None if held.pattern("stop", "light", "money", "asking").fullmatch(word) else word
+
+
+def stands_by_number(word: str, is_form: Callable[[str], bool], text: str, code: str) -> bool:
+    """Whether a number stands beside a counted word in `text`.
+
+    Args:
+        word: as `counted` gives it.
+        is_form: whether a word of the text is the one that is counted.
+    """
+    numbers = language(code).pattern("numbers")
+    if is_unspaced(word):
+        return any(
+            text[: match.start()].rstrip()[-1:].isdigit()
+            or numbers.search(text[max(match.start() - 2, 0) : match.start()])
+            for match in re.finditer(re.escape(word), text)
+        )
+    words = _WORD.findall(text)
+    places = [n for n, held in enumerate(words) if held[0].isdigit() or numbers.fullmatch(held)]
+    return any(is_form(held) for place in places for held in words[max(place - BESIDE, 0) : place + BESIDE + 1])

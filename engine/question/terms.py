@@ -30,7 +30,8 @@ the idf of 5,900 English words over paragraphs of SQuAD, HotpotQA and SciFact.""
 _PIECED, _PER_PIECE = 7.0, 0.25
 """Rarity of a word of two tokens, and what each further one adds."""
 _IDENTIFIER = re.compile(r"(?<![\w.-])(?=\w*[^\W\d_][\w./:-]*\d|\d+[./]\d+[./]\d)[^\W_]+(?:[._/:-][^\W_]+)+(?!\w)")
-_NAMED = re.compile(r"(?<![\w’'])(?:[^\W\d_a-z]|[a-z]+[A-Z])[\w’'-]*|\d[\w.,]*")
+_NUMBERED = re.compile(r"(?<!\w)([^\W\d_]{2,})[ \u00a0](\d{1,3})(?![\w.,:/]*\d|[^\W_])")
+_WORD = re.compile(r"(?<![\w’'])[^\W\d_][\w’'-]*|\d[\w.,]*")
 
 
 class AskedTerm(msgspec.Struct, frozen=True):
@@ -40,7 +41,7 @@ class AskedTerm(msgspec.Struct, frozen=True):
         forms: terms of the index that it may stand as; one of them is enough.
         nats: its rarity: minus the logarithm of the share of passages that hold it, mixed with that in language at
             large; times `share`.
-        share: 1.0, `SOFT` or `PAIR`.
+        share: 1.0, or `SOFT`, `PAIR` or both.
         is_pair: whether it is a pair of characters; `follows` that it shares one with the term before.
         is_named: written as names and figures are.
         is_whole: an identifier, such as a ticket or a version, that is never looked for in pieces.
@@ -92,9 +93,15 @@ def asked_terms(
     languages = read_in(code)
     wholes = [match.group() for match in _IDENTIFIER.finditer(asked)]
     named = frozenset(
-        term for match in _NAMED.finditer(asked[1:]) for term in query_terms(match.group().strip(".,"), languages)
+        term
+        for match in _WORD.finditer(asked, 1)
+        if match.group()[0].isdigit() or any(map(str.isupper, match.group()))
+        for term in query_terms(match.group().strip(".,"), languages)
     )
-    soft = frozenset(term for word in kind_words(asked, code) for term in query_terms(word, languages)) - named
+    soft = (light_terms(code) | _terms_of(kind_words(asked, code), languages)) - named
+    numbered = {
+        match[2]: f"{match[1]} {match[2]}".lower() for match in _NUMBERED.finditer(asked, 1) if match[1][0].isupper()
+    }
     empty = without_content(code)
     known = documents / (documents + (PRIOR_DOCUMENTS if code == DEFAULT_LANGUAGE else PRIOR_ELSEWHERE))
     ceiling = log(2.0 + 2.0 * documents)
@@ -109,11 +116,13 @@ def asked_terms(
         last = reading[0] if pair else ""
         if not forms or forms in found:
             continue
+        if reading[0] in numbered:
+            forms = frozenset([numbered[reading[0]]])
         here = [rarity[form] for form in reading if form in rarity]
         at_large = rarity_at_large(reading[0]) if code == DEFAULT_LANGUAGE else _PIECED
         nats = known * (min(here) if here else ceiling) + (1 - known) * at_large
-        share = PAIR if pair else SOFT if forms & soft else 1.0
-        term = AskedTerm(reading[0], forms, nats * share, share, pair, follows, bool(forms & named))
+        share = (PAIR if pair else 1.0) * (SOFT if forms & soft else 1.0)
+        term = AskedTerm(reading[0], forms, nats * share, share, pair, follows, bool(named.intersection(reading)))
         found[forms] = term
         if not forms & empty:
             content.append(term)
@@ -139,12 +148,13 @@ def read_in(code: str) -> tuple[str, ...]:
 
 
 def identifiers_in(text: str) -> list[str]:
-    """Identifiers of a text, lower case: what has digits and joins its parts without spaces.
+    """Identifiers of a text, lower case: what joins its parts without spaces and has digits, and names with a number.
 
-    >>> identifiers_in("CVE-2024-3094 is in 5.6.1 of xz, well-known, since 2024.")
-    ['cve-2024-3094', '5.6.1']
+    >>> identifiers_in("CVE-2024-3094 is in 5.6.1 of xz, well-known, since 2024; not in Model 3.")
+    ['cve-2024-3094', '5.6.1', 'model 3']
     """
-    return [match.group().lower() for match in _IDENTIFIER.finditer(text)]
+    found = [match.group().lower() for match in _IDENTIFIER.finditer(text)]
+    return found + [f"{match[1]} {match[2]}".lower() for match in _NUMBERED.finditer(text) if match[1][0].isupper()]
 
 
 @lru_cache(maxsize=4_096)
@@ -164,14 +174,19 @@ def rarity_at_large(word: str) -> float:
 def without_content(code: str) -> frozenset[str]:
     """Index terms, in `code` and in English, that say nothing of a subject."""
     own = language(code).empty
-    return own | frozenset(_terms_of(own, read_in(code)))
+    return own | _terms_of(own, read_in(code))
 
 
-def _terms_of(words: Iterable[str], reads: tuple[str, ...]) -> Iterable[str]:
-    for word in words:
-        terms = query_terms(word, reads)
-        if len(terms) <= len(reads):
-            yield from terms
+@cache
+def light_terms(code: str) -> frozenset[str]:
+    """Index terms, in `code`, of the words with which a question is put."""
+    return _terms_of(language(code).light.split(), read_in(code))
+
+
+def _terms_of(words: Iterable[str], reads: tuple[str, ...]) -> frozenset[str]:
+    """The terms of words that are one term each."""
+    found = (query_terms(word, reads) for word in words)
+    return frozenset(term for terms in found if len(terms) <= len(reads) for term in terms)
 
 
 def _parted(text: str, code: str) -> str:

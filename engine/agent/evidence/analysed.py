@@ -10,6 +10,7 @@ import msgspec
 
 from engine.agent.evidence.headings import headings
 from engine.analysis.analyzer import query_terms
+from engine.analysis.scripts import spelled_triples
 from engine.question.terms import identifiers_in
 from engine.text.passages import blocks
 
@@ -58,4 +59,4 @@ def terms_of(text: str, languages: tuple[str, ...]) -> Terms:
 
 
 def _terms(text: str, languages: tuple[str, ...]) -> Terms:
-    return frozenset(map(sys.intern, (*query_terms(text, languages), *identifiers_in(text))))
+    return frozenset(map(sys.intern, (*query_terms(text, languages), *identifiers_in(text), *spelled_triples(text))))

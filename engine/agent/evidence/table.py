@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from engine.agent.evidence.analysed import Analysed, Spans, analysed, terms_of
 from engine.agent.evidence.likeness import Likeness
 from engine.analysis.language import DEFAULT_LANGUAGE
+from engine.analysis.scripts import is_spelled
 from engine.model.document import Passage
 from engine.question.terms import AskedTerm, AskedTerms, identifiers_in
 
@@ -24,6 +26,8 @@ FORM = 0.7
 """What another form of a word counts."""
 BEGINNING = 0.65
 """Share of the longer word that two forms of one word begin with alike."""
+RUN = 4
+"""Letters in a row of a script without spaces that count; see `_runs`."""
 _STEM = 4
 """Letters that two forms share at least; a whole word inside a compound has one more."""
 
@@ -34,11 +38,12 @@ class Table:
     """What passages hold of asked terms.
 
     Attributes:
+        told: the short attributes of the passages' documents; empty where none were given.
         of: the passage of each sentence, shape ``(sentences,)``.
         own: credits of the sentences by themselves, ``(sentences, terms)``.
         header: credits of the passages' headers, ``(passages, terms)``.
         above: credits of the heading above each sentence, ``(sentences, terms)``.
-        attributes: the same of their documents' short attributes and ids.
+        attributes: the same of their documents' ids and short attributes, names and values.
         weights, nats: of the terms, ``(terms,)``; see `AskedTerm`.
     """
 
@@ -51,6 +56,7 @@ class Table:
         spans: Sequence[Spans] | None = None,
     ) -> None:
         self.asked = asked
+        self.told = attributes
         self.passages = passages
         self.weights = np.asarray([term.weight for term in asked.terms], np.float32)
         self.nats = np.asarray([term.nats for term in asked.terms], np.float32)
@@ -58,9 +64,10 @@ class Table:
             analysed(p.header, p.text, asked.languages, spans[number] if spans else None)
             for number, p in enumerate(passages)
         ]
+        self._runs = _runs(asked.terms)
         values = attributes or [dict[str, object]()] * len(passages)
         held = [
-            terms_of(" ".join(map(str, one.values())), asked.languages).union(identifiers_in(passage.document_id))
+            terms_of(_told(one), asked.languages).union(identifiers_in(passage.document_id))
             for one, passage in zip(values, passages, strict=True)
         ]
         words = frozenset[str]().union(*held, *(_all(one) for one in self._read))
@@ -113,6 +120,9 @@ class Table:
         for row, text in zip(out, texts, strict=True):
             for word in known & text:
                 np.maximum(row, credit[word], out=row)
+        if self._runs:
+            for row, text in zip(out, texts, strict=True):
+                row[[n for n, runs in self._runs.items() if not any(run <= text for run in runs)]] = 0.0
         return _smoothed(out, self.asked.terms)
 
 
@@ -169,6 +179,32 @@ def begins_alike(a: str, b: str) -> bool:
     return shared >= BEGINNING * max(len(a), len(b)) or (shared > _STEM and shared == min(len(a), len(b)))
 
 
+def _runs(terms: Sequence[AskedTerm]) -> dict[int, list[frozenset[str]]]:
+    """Pair of letters → the runs of the question that it stands in, one of which must stand in a text for it to count.
+
+    Two letters in a row stand in every long text by chance; `RUN` of them make a word.
+    """
+    triples = [
+        (a.word + b.word[-1])
+        if b.follows and a.is_pair and a.word[-1] == b.word[0] and is_spelled(a.word + b.word)
+        else ""
+        for a, b in pairwise(terms)
+    ]
+    found: dict[int, list[frozenset[str]]] = {}
+    for number, term in enumerate(terms):
+        if not term.is_pair or not is_spelled(term.word):
+            continue
+        first = last = number
+        while first > 0 and triples[first - 1]:
+            first -= 1
+        while last < len(terms) - 1 and triples[last]:
+            last += 1
+        size = min(RUN - 2, last - first)
+        starts = range(max(first, number - size), min(number, last - size) + 1)
+        found[number] = [frozenset(triples[start : start + size]) for start in starts]
+    return found
+
+
 def _smoothed(held: Credits, terms: Sequence[AskedTerm]) -> Credits:
     """Pairs of characters that no text could hold count by their characters.
 
@@ -183,6 +219,11 @@ def _smoothed(held: Credits, terms: Sequence[AskedTerm]) -> Credits:
     beside[:, 1:] += np.where(joined, half[:, :-1], 0.0)
     beside[:, :-1] += np.where(joined, half[:, 1:], 0.0)
     return np.maximum(held, beside).astype(np.float32)
+
+
+def _told(attributes: Mapping[str, object]) -> str:
+    """Names and values: "released" stands in the name."""
+    return " ".join(f"{name.replace('_', ' ')} {value}" for name, value in attributes.items())
 
 
 def _all(read: Analysed) -> frozenset[str]:

@@ -13,20 +13,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from math import log1p
 
 import msgspec
 import numpy as np
 
 from engine.agent.evidence.likeness import Likeness
-from engine.agent.evidence.table import Table
-from engine.agent.offline.attributes import answering_fact
+from engine.agent.evidence.table import Table, begins_alike
 from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question
 from engine.agent.workers import InThread
 from engine.analysis.analyzer import query_terms
 from engine.analysis.language import DEFAULT_LANGUAGE
 from engine.embedding.protocol import Embedder
-from engine.question.kinds import shows, wanted
+from engine.question.kinds import counted, shows, stands_by_number, wanted
 from engine.question.names import names_in
 from engine.question.terms import asked_terms
 
@@ -34,11 +32,13 @@ ANSWERABLE = 0.0
 """Log-odds from which the evidence is taken to answer."""
 COVERED = 0.25
 """Share of a name or a sub-question that the best passage must hold for it to count as covered."""
+NEAR = 6
+"""Sentences in and beside which the kind of answer is looked for, best first."""
+NEARLY = 0.8
+"""Share of the best sentence's weight that they hold at least."""
 SIMILAR_OF = 8
 """Passages, best first, whose similarity is looked at."""
-FACT = 2.0
-"""Log-odds that an attribute adds which the question asks for and the best document has."""
-USUAL_COSINE = 0.5
+USUAL_COSINE = 0.55
 """Where a cosine speaks neither for an answer nor against it; languages without cosines stand there."""
 COMPARABLE = "wordllama-256-whitened"
 """The embedder to whose cosines the weights belong."""
@@ -51,10 +51,10 @@ class Values(msgspec.Struct, frozen=True):
         passage, sentence: share of the terms' weight in the best passage, and in the best sentence with its header.
         passage_nats, sentence_nats: the same as a sum of rarities.
         names: share of the names and figures that stand anywhere in the passages.
-        kind: 1 where the best sentence shows the kind of thing that is asked for, -1 where it does not, else 0.
+        kind: 1 where a price, or a number beside what is counted, stands in or beside the sentences that hold most, -1
+            where it does not, 0 where neither is asked for.
+        around: share of the terms in such a sentence with its neighbours and its document's attributes.
         similarity: cosine of the question and its nearest passage, less `USUAL_COSINE`.
-        terms: how many there are; more are covered by chance.
-        documents: logarithm of their number and one; among more, more is covered by chance.
     """
 
     passage: float
@@ -63,9 +63,8 @@ class Values(msgspec.Struct, frozen=True):
     sentence_nats: float
     names: float
     kind: float
+    around: float
     similarity: float
-    terms: float
-    documents: float
 
 
 class Weights(Values, frozen=True):
@@ -75,16 +74,15 @@ class Weights(Values, frozen=True):
 
 
 WEIGHTS = Weights(
-    passage=3.94,
-    sentence=3.0,
-    passage_nats=0.119,
-    sentence_nats=0.164,
-    names=1.9,
-    kind=0.37,
-    similarity=13.6,
-    terms=-0.165,
-    documents=-0.327,
-    bias=-4.6,
+    passage=3.7,
+    sentence=0.71,
+    passage_nats=0.047,
+    sentence_nats=0.05,
+    names=1.55,
+    kind=2.07,
+    around=3.18,
+    similarity=7.73,
+    bias=-5.51,
 )
 
 
@@ -108,7 +106,7 @@ class OfflineJudge:
     def judged(self, question: Question, plan: Plan, evidence: Sequence[Evidence]) -> Judgement:
         """As `judge`; it never asks for more queries, since rules would look for nothing that the plan did not."""
         table = self.table(question, evidence)
-        if self.margin(question, table, plan.together) + self._of_fact(question, evidence, table) < ANSWERABLE:
+        if self.margin(question, table, plan.together) < ANSWERABLE:
             return Judgement(sufficient=True, answerable=False)
         missing = (*_absent(question, table), *_uncovered(question, plan, table))
         return Judgement(sufficient=not missing, missing=missing)
@@ -135,11 +133,13 @@ class OfflineJudge:
         Args:
             together: documents that count as one passage, and their best sentences as one sentence.
         """
+        attributes = [" ".join(map(str, one.values())) for one in table.told] or [""] * len(table.passages)
         asked, total = table.asked, max(table.asked.total, 1e-9)
         named = np.asarray([term.is_named for term in asked.terms])
         found = table.wholes.max(axis=0) * table.weights
-        sentences = table.sentences @ table.weights
-        best = table.sentence(int(sentences.argmax()))
+        near = self._near(table)
+        held = np.stack([np.maximum(table.sentences[rows].max(axis=0), table.attributes[p]) for p, rows in near])
+        told = [" ".join((*map(table.sentence, range(rows.start, rows.stop)), attributes[p])) for p, rows in near]
         joined = [table.joined(documents) for documents in together]
         wholes = np.concatenate([table.wholes, *(rows[:1] for rows in joined)])
         read = np.concatenate([table.sentences, *(rows[1:] for rows in joined)])
@@ -149,20 +149,38 @@ class OfflineJudge:
             passage_nats=float((wholes @ table.nats).max()),
             sentence_nats=float((read @ table.nats).max()),
             names=float(found[named].sum() / table.weights[named].sum()) if named.any() else 1.0,
-            kind=shows(wanted(question.text, asked.code), best, asked.code),
+            kind=max(self._shows(question, table, text) for text in told),
+            around=float((held @ table.weights).max()) / total,
             similarity=self._similarity(question, table),
-            terms=sum(term.share for term in asked.terms),
-            documents=log1p(question.documents),
         )
 
-    def _of_fact(self, question: Question, evidence: Sequence[Evidence], table: Table) -> float:
-        """What an attribute that answers adds."""
-        if not evidence or not len(table.of):
-            return 0.0
-        read = [e.passage for e in sorted(evidence, key=lambda e: -e.passage.score)]
-        best = int((table.wholes @ table.weights).argmax())
-        kind = wanted(question.text, table.asked.code)
-        return FACT if answering_fact(read[best], table, best, kind, self.likeness) is not None else 0.0
+    @staticmethod
+    def _near(table: Table) -> list[tuple[int, slice]]:
+        """The sentences that hold most of the question, each with its neighbours: passage and rows."""
+        scores = table.sentences @ table.weights
+        best = [n for n in scores.argsort()[::-1][:NEAR].tolist() if scores[n] >= NEARLY * scores.max()]
+        found: list[tuple[int, slice]] = []
+        for row in best:
+            span = table.rows(int(table.of[row]))
+            found.append((int(table.of[row]), slice(max(span.start, row - 1), min(span.stop, row + 2))))
+        return found
+
+    @staticmethod
+    def _shows(question: Question, table: Table, text: str) -> int:
+        """Whether a text shows money where that is asked for, or a number beside what is counted; 0 elsewhere."""
+        asked = table.asked
+        if wanted(question.text, asked.code) == "money":
+            return shows("money", text, asked.code)
+        word = counted(question.text, asked.code)
+        if word is None:
+            return 0
+        own = frozenset(query_terms(word, asked.languages))
+
+        def is_form(held: str) -> bool:
+            terms = query_terms(held, asked.languages)
+            return any(a in own or (len(a) > 3 and any(begins_alike(a, b) for b in own)) for a in terms)
+
+        return 1 if stands_by_number(word, is_form, text, asked.code) else -1
 
     def _similarity(self, question: Question, table: Table) -> float:
         if self._embedder is None or table.asked.code != DEFAULT_LANGUAGE:
