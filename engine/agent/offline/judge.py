@@ -137,7 +137,7 @@ class OfflineJudge:
         asked, total = table.asked, max(table.asked.total, 1e-9)
         named = np.asarray([term.is_named for term in asked.terms])
         found = table.wholes.max(axis=0) * table.weights
-        near = self._near(table)
+        near = self._near(table, frozenset(document for documents in together for document in documents))
         held = np.stack([np.maximum(table.sentences[rows].max(axis=0), table.attributes[p]) for p, rows in near])
         told = [" ".join((*map(table.sentence, range(rows.start, rows.stop)), attributes[p])) for p, rows in near]
         joined = [table.joined(documents) for documents in together]
@@ -150,15 +150,23 @@ class OfflineJudge:
             sentence_nats=float((read @ table.nats).max()),
             names=float(found[named].sum() / table.weights[named].sum()) if named.any() else 1.0,
             kind=max(self._shows(question, table, text) for text in told),
-            around=float((held @ table.weights).max()) / total,
+            around=float(max((held @ table.weights).max(), (read @ table.weights).max())) / total,
             similarity=self._similarity(question, table),
         )
 
     @staticmethod
-    def _near(table: Table) -> list[tuple[int, slice]]:
-        """The sentences that hold most of the question, each with its neighbours: passage and rows."""
+    def _near(table: Table, together: frozenset[str]) -> list[tuple[int, slice]]:
+        """The sentences that hold most of the question, each with its neighbours: passage and rows.
+
+        Args:
+            together: documents whose best sentence is one of them.
+        """
         scores = table.sentences @ table.weights
         best = [n for n in scores.argsort()[::-1][:NEAR].tolist() if scores[n] >= NEARLY * scores.max()]
+        for number, passage in enumerate(table.passages):
+            rows = table.rows(number)
+            if passage.document_id in together and rows.start < rows.stop:
+                best.append(rows.start + int(scores[rows].argmax()))
         found: list[tuple[int, slice]] = []
         for row in best:
             span = table.rows(int(table.of[row]))
