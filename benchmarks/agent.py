@@ -3,6 +3,7 @@
     python -m benchmarks.agent                       Claude steps; without a key it says so and stops
     python -m benchmarks.agent --agent offline       the same table for the offline steps
     python -m benchmarks.agent --limit 40 --data ../shared/data
+    python -m benchmarks.agent --recorded            depth, tokens, cache and cost of ten recorded searches; no key
 
 Collection: MultiHop-RAG (see `benchmarks` in the documentation for where it comes from); questions are drawn with a
 fixed seed, a quarter of them without an answer in the corpus. Every search calls the live service and costs money: the
@@ -144,7 +145,14 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("QUARRY_BENCH_DATA", "../shared/data")))
     parser.add_argument("--limit", type=int, default=40, help="questions")
     parser.add_argument("--agent", choices=["claude", "offline"], default="claude")
+    parser.add_argument("--recorded", action="store_true", help="recorded searches instead of the live service")
     args = parser.parse_args()
+    if args.recorded:
+        # The fake of the service is part of the tests, which an installation may lack.
+        from benchmarks.recorded import recorded, table
+
+        print(table(recorded()))
+        return 0
     key = os.environ.get("ANTHROPIC_API_KEY")
     if args.agent == "claude" and not key:
         print("ANTHROPIC_API_KEY is not set: the Claude steps were not measured. Use --agent offline for the others.")
@@ -155,10 +163,9 @@ def main() -> int:
         return 0
     documents = {document["id"]: document for document in lines(folder / "documents.jsonl")}
     chosen = sample(lines(folder / "queries.jsonl"), args.limit)
-    defaults = ModelSettings()
     model = ModelSettings(
-        model=os.environ.get("QUARRY_MODEL", defaults.model),
-        fast_model=os.environ.get("QUARRY_FAST_MODEL", defaults.fast_model),
+        model=os.environ.get("QUARRY_MODEL", ModelSettings().model),
+        fast_model=os.environ.get("QUARRY_FAST_MODEL"),
         api_key=key,
     )
     rows: dict[str, Row] = defaultdict(Row)
