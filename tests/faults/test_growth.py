@@ -59,13 +59,16 @@ def add_keys(folder: Path, count: int) -> list[str]:
 
 
 def test_a_directory_that_has_grown_opens_and_answers(tmp_path: Path, tally: Tally) -> None:
-    namespaces, keys = runs(12, 1_000), runs(300, 10_000)
+    namespaces, keys, expired = runs(12, 1_000), runs(300, 10_000), runs(300, 10_000)
     with opened(tmp_path) as quarry:
         for n in range(namespaces):
             quarry.upsert(f"n{n}", [{"id": "1", "body": f"the ferry of island{n}"}])
-    add_sessions(tmp_path, runs(300, 10_000))
+    add_sessions(tmp_path, expired)
     raw = add_keys(tmp_path, keys)
-    with tally.trial("10,000 expired sessions, 10,000 keys, 1,000 namespaces: opened") as trial, trial.recovering():
+    with (
+        tally.trial(f"{expired:,} expired sessions, {keys:,} keys, {namespaces:,} namespaces: opened") as trial,
+        trial.recovering(),
+    ):
         quarry = opened(tmp_path)
     with quarry:
         with tally.trial("… statistics, lists, keys; no namespace is opened for them") as trial, trial.recovering():

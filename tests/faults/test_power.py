@@ -16,7 +16,7 @@ import pytest
 
 import engine
 from tests.embedders import HashingEmbedder
-from tests.faults.extent import LONG, runs
+from tests.faults.extent import runs
 from tests.faults.power import Disk, compiled, read_record
 from tests.faults.tally import Tally, Trial
 
@@ -162,7 +162,7 @@ def test_whichever_call_fails_a_write_is_whole_or_never_was(
     shim: Path, tmp_path: Path, code: int, tally: Tally
 ) -> None:
     draw = random.Random(code)
-    calls = range(1, 400) if LONG else sorted(draw.sample(range(1, 400), 6))
+    calls = sorted(draw.sample(range(1, 400), runs(6, 399)))
     for call in calls:
         folder = tmp_path / f"call{call}"
         environment = {"FAULTS_AT": str(call), "FAULTS_ERRNO": str(code)}
