@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,6 +16,7 @@ import pytest
 
 import engine
 from api import connections
+from engine.ingest.pipeline import Ingest
 from engine.storage.connection import Database
 from tests.api.conftest import ARTICLES, SCHEMA
 from tests.api.rows import row
@@ -81,19 +85,8 @@ def test_one_key_cannot_take_all_places(tmp_path: Any) -> None:
             server.service.closing.clear()
 
 
-def test_no_request_waits_for_the_disk_on_the_event_loop(server: ThreadServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every use of a database notes its thread: none may be the loop's."""
-    used: list[str] = []
-    for name in ("reader", "transaction", "snapshot"):
-        original = getattr(Database, name)
-
-        def noted(self: Database, *args: Any, original: Any = original, name: str = name) -> Any:
-            if threading.current_thread() is server.thread:
-                used.append(name)
-            return original(self, *args)
-
-        monkeypatch.setattr(Database, name, noted)
-    api = Api(server.url)
+def ask_for_everything(api: Api) -> None:
+    """A request of every kind that touches the disk, one that is cancelled among them."""
     raw = api.new_key(scopes=["admin"])
     caller = api.with_key(raw)
     assert caller.upload("own", *ARTICLES, schema=SCHEMA).status_code == 200
@@ -110,8 +103,84 @@ def test_no_request_waits_for_the_disk_on_the_event_loop(server: ThreadServer, m
     key_id = caller.get("/v1/api_keys").json()["api_keys"][-1]["id"]
     assert caller.delete("/v1/namespaces/own").status_code == 200
     assert caller.delete(f"/v1/api_keys/{key_id}").status_code == 200
+
+
+def test_no_request_waits_for_the_disk_on_the_event_loop(server: ThreadServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every use of a database notes its thread: none may be the loop's."""
+    used: list[str] = []
+    for name in ("reader", "transaction", "snapshot"):
+        original = getattr(Database, name)
+
+        def noted(self: Database, *args: Any, original: Any = original, name: str = name) -> Any:
+            if threading.current_thread() is server.thread:
+                used.append(name)
+            return original(self, *args)
+
+        monkeypatch.setattr(Database, name, noted)
+    ask_for_everything(Api(server.url))
     wait_until(lambda: not server.connections or not any(c.is_at_work for c in server.connections))
     assert used == []
+
+
+def test_a_slow_disk_makes_no_step_of_the_event_loop_slow(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In asyncio's debug mode, which names every step that takes longer than it should."""
+    steps = [(Database, name) for name in ("reader", "transaction", "snapshot", "checkpoint")]
+    with caplog.at_level("WARNING", logger="asyncio"), ThreadServer() as server:
+
+        def slow(original: Any) -> Any:
+            def run(*args: Any, **kwargs: Any) -> Any:
+                # Long enough to be named whatever else the machine does.
+                time.sleep(4.0 if threading.current_thread() is server.thread else 0.005)
+                return original(*args, **kwargs)
+
+            return run
+
+        api = Api(server.url)
+        assert api.get("/healthz").status_code == 200
+        for owner, name in [*steps, (os, "fsync"), (sqlite3, "connect")]:
+            monkeypatch.setattr(owner, name, slow(getattr(owner, name)))
+        with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2]))):
+            wait_until(lambda: server.connections)
+            loop = server.connections[0].loop
+            loop.slow_callback_duration = 3.0
+            loop.call_soon_threadsafe(loop.set_debug, True)
+        ask_for_everything(api)
+        assert [r.getMessage() for r in caplog.records if "took" in r.getMessage()] == []
+        # The control: a step that does wait is named.
+        loop.call_soon_threadsafe(slow(bool))
+        wait_until(lambda: any("took" in r.getMessage() for r in caplog.records))
+
+
+def test_a_slow_rebuild_of_one_namespace_holds_up_no_other(
+    server: ThreadServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api, go_on, begun = Api(server.url, key_of(server, "builder")), threading.Event(), threading.Semaphore(0)
+    assert api.upload("slow", *ARTICLES, schema=SCHEMA).status_code == 200
+    original = Ingest._rederive
+
+    def rederive(self: Ingest, *args: Any, **kwargs: Any) -> None:
+        begun.release()
+        assert go_on.wait(60)
+        original(self, *args, **kwargs)
+
+    monkeypatch.setattr(Ingest, "_rederive", rederive)
+    # Another attribute is searched, so every stored document is cut anew.
+    searched = {"source": {"type": "string", "is_searchable": True}}
+    raw = api.headers["Authorization"].split()[1]
+    with ThreadPoolExecutor(3) as pool:
+        rebuilds = [pool.submit(Api(server.url, raw).upload, "slow", ARTICLES[0], schema=searched) for _ in range(3)]
+        try:
+            assert begun.acquire(timeout=60)
+            assert api.upload("quick", *ARTICLES, schema=SCHEMA).status_code == 200
+            assert api.upload("quick", *ARTICLES, schema=searched | SCHEMA).status_code == 200
+            # Searches of the namespace itself go on over its old state.
+            assert api.get("/v1/namespaces/slow/documents/cats").status_code == 200
+            assert api.search("slow").status_code == 200
+        finally:
+            go_on.set()
+        assert [rebuild.result().status_code for rebuild in rebuilds] == [200] * 3
 
 
 def test_uploads_that_wait_are_not_decoded_and_hold_up_no_other_namespace(
