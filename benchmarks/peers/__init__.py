@@ -1,0 +1,1 @@
+"""Quarry beside what people would use instead, in one run."""
