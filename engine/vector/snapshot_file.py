@@ -1,10 +1,11 @@
 """A vector index on disk: ``<generation>.rows``, ``<generation>.links`` and, written last, ``<generation>.json``.
 
-The rows file holds the whole table, encoded, and is mapped rather than read; the links file holds the graph without
-its vectors and may be absent (no graph yet). The side file says what the others hold, with their sizes and checksums;
-a snapshot without a valid side file is none. Everything is verified before the graph is loaded, because a damaged one
-ends the process. The checksum is CRC-32: it finds any accidental damage but one in four billion at 5 GB/s, where
-SHA-256 needs half a second a gigabyte and guards against an attacker that can write anyway.
+The rows file holds the whole table, encoded, and is mapped rather than read; the links file holds the graph without its
+vectors and may be absent (no graph yet). The side file says what the others hold, with their sizes and checksums; a
+snapshot without a valid side file is none. Each file is verified before it is used: the rows at opening, the links
+before the graph is loaded behind the first queries, because damaged ones end the process. The checksum is CRC-32: it
+finds any accidental damage but one in four billion at 5 GB/s, where SHA-256 needs half a second a gigabyte and guards
+against an attacker that can write anyway.
 """
 
 from __future__ import annotations
@@ -100,9 +101,12 @@ class SavedLinks:
         """The graph; `view` shows the labels of its rows.
 
         Raises:
-            StorageError: no space for the file that the library reads, or it refuses it.
+            StorageError: the links are damaged, or there is no space for the file that the library reads, or it
+                refuses it.
         """
         with _translated_errors():
+            if _stamp(self.path) != self.stamp:
+                raise StorageError("The links of a vector snapshot are damaged.")
             # A map of its own: the pages of every row's fine codes leave memory with it.
             codes = _mapped_codes(self.path.with_suffix(".rows"), self.count, view.dimension)[1]
 
@@ -257,7 +261,8 @@ def _read(path: Path, dimension: int) -> Restored:
         raise StorageError("its rows file is damaged")
     links = None
     if side.links is not None:
-        if _stamp(links_path) != side.links:
+        # Its content is checked when it is loaded, behind the first queries.
+        if links_path.stat().st_size != side.links.size:
             raise StorageError("its links file is damaged")
         # Without the library that wrote them the links are of no use; the rows are scanned, or linked anew.
         if side.hnswlib == LIBRARY_VERSION == LAYOUT_OF_VERSION:
