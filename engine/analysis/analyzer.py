@@ -20,6 +20,9 @@ from engine.analysis.tokenizer import TextAnalyzer, make_analyzer
 STEMMERS = {code: held.stemmer for code, held in languages().items() if held.stemmer}
 """ISO 639-1 to Snowball; a language that is not here is handled as the default, which leaves foreign words alone."""
 
+_MARK = "qxzjvkqx"
+"""Stands between texts that are tokenized together; a word of no language."""
+
 
 def language_of(text: str) -> str:
     """The key of `STEMMERS` that fits `text` best; English when undecided."""
@@ -54,9 +57,7 @@ def query_words(text: str, languages: Sequence[str] = (DEFAULT_LANGUAGE,)) -> li
     """
     prepared = prepare_query(text)
     readings = [_as_indexed(prepared, language) for language in languages]
-    # Stemmers see the same words; one that splits them in another way has no say about which is which.
-    readings = [reading for reading in readings if len(reading) == len(readings[0])]
-    return [tuple(dict.fromkeys(word)) for word in zip(*readings, strict=True)]
+    return _words(readings)
 
 
 def query_terms(text: str, languages: Sequence[str] = (DEFAULT_LANGUAGE,)) -> list[str]:
@@ -66,6 +67,48 @@ def query_terms(text: str, languages: Sequence[str] = (DEFAULT_LANGUAGE,)) -> li
     ['the', 'quick', 'fox', 'den']
     """
     return [term for word in query_words(text, languages) for term in word]
+
+
+def query_terms_of_each(texts: Sequence[str], languages: Sequence[str] = (DEFAULT_LANGUAGE,)) -> list[list[str]]:
+    """`query_terms` of each text, in a fraction of the time: the tokenizer is called once.
+
+    >>> query_terms_of_each(["The quick foxes.", "", "Dens"])
+    [['the', 'quick', 'fox'], [], ['den']]
+    """
+    joined = f" {_MARK} ".join(map(prepare_query, texts))
+    readings = [_parted(_as_indexed(joined, language), language) for language in languages]
+    if any(len(reading) != len(texts) for reading in readings):
+        # One of the texts holds the mark.
+        return [query_terms(text, languages) for text in texts]
+    return [[term for word in _words(of_text) for term in word] for of_text in zip(*readings, strict=True)]
+
+
+def _words(readings: Sequence[list[str]]) -> list[tuple[str, ...]]:
+    """The words of one text that was read in several languages."""
+    first = readings[0]
+    if len(readings) == 1:
+        return [(term,) for term in first]
+    # Stemmers see the same words; one that splits them in another way has no say about which is which.
+    same = [reading for reading in readings if len(reading) == len(first)]
+    return [tuple(dict.fromkeys(word)) for word in zip(*same, strict=True)]
+
+
+def _parted(terms: list[str], language: str) -> list[list[str]]:
+    """Terms between marks."""
+    mark = _mark(language)
+    parts: list[list[str]] = []
+    start = 0
+    for end in [number for number, term in enumerate(terms) if term == mark]:
+        parts.append(terms[start:end])
+        start = end + 1
+    parts.append(terms[start:])
+    return parts
+
+
+@cache
+def _mark(language: str) -> str:
+    """The mark as a term."""
+    return _as_indexed(_MARK, language)[0]
 
 
 def _as_indexed(prepared: str, language: str) -> list[str]:

@@ -34,6 +34,8 @@ _UNSPACED = (
 _RUN = re.compile(f"[{_UNSPACED}]+")
 _LETTERS = re.compile(f"[{WITHOUT_SPACES}{KANA}]+")
 """Of `_RUN`, what writes sounds: two letters are no word yet, as two Chinese characters often are."""
+_FAR = re.compile("[\u0e00-\u1cff\u2e80-\U0003ffff]")
+"""What holds none of these has no letter of such a script in any form."""
 _JOINERS = str.maketrans({"\u00ad": None, "\u200b": " ", "\u200c": None, "\u200d": None, "\u0640": None})
 _MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
@@ -87,7 +89,9 @@ def spelled_triples(text: str) -> list[str]:
     >>> spelled_triples("カメラは黒い camera")
     ['カメラ', 'メラは']
     """
-    runs = () if text.isascii() else (run.group() for run in _LETTERS.finditer(_composed(text)))
+    if _FAR.search(text) is None:
+        return []
+    runs = (run.group() for run in _LETTERS.finditer(_composed(text)))
     return [run[n : n + 3] for run in runs for n in range(len(run) - 2)]
 
 

@@ -6,15 +6,16 @@ long common beginning, or a compound that holds it whole), and at most `MOST` wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.agent.evidence.analysed import Analysed, Spans, analysed, terms_of
+from engine.agent.evidence.analysed import Spans, analysed, spans_of, words_of
 from engine.agent.evidence.likeness import Likeness
+from engine.agent.evidence.vocabulary import STEM, Numbers, Vocabulary, current
 from engine.analysis.language import DEFAULT_LANGUAGE
 from engine.analysis.scripts import is_spelled
 from engine.model.document import Passage
@@ -28,8 +29,6 @@ BEGINNING = 0.65
 """Share of the longer word that two forms of one word begin with alike."""
 RUN = 4
 """Letters in a row of a script without spaces that count; see `_runs`."""
-_STEM = 4
-"""Letters that two forms share at least; a whole word inside a compound has one more."""
 
 Credits = npt.NDArray[np.float32]
 
@@ -60,23 +59,29 @@ class Table:
         self.passages = passages
         self.weights = np.asarray([term.weight for term in asked.terms], np.float32)
         self.nats = np.asarray([term.nats for term in asked.terms], np.float32)
+        vocabulary = current()
         self._read = [
-            analysed(p.header, p.text, asked.languages, spans[number] if spans else None)
+            analysed(vocabulary, p.header, p.text, asked.languages, spans[number] if spans else spans_of(p.text))
             for number, p in enumerate(passages)
         ]
-        self._runs = _runs(asked.terms)
         values = attributes or [dict[str, object]()] * len(passages)
         held = [
-            terms_of(_told(one), asked.languages).union(identifiers_in(passage.document_id))
+            np.append(
+                words_of(vocabulary, _told(one), asked.languages),
+                np.asarray(vocabulary.numbers(identifiers_in(passage.document_id)), np.int32),
+            )
             for one, passage in zip(values, passages, strict=True)
         ]
-        words = frozenset[str]().union(*held, *(_all(one) for one in self._read))
-        credit = _credit_by_word(asked, words, likeness)
-        self.of = np.repeat(np.arange(len(passages)), [len(one.sentences) for one in self._read])
-        self.own = self._credits([s for one in self._read for s in one.sentences], credit)
-        self.header = self._credits([one.header for one in self._read], credit)
-        self.above = self._credits([s for one in self._read for s in one.above], credit)
-        self.attributes = self._credits(held, credit)
+        own = _joined([one.words for one in self._read])
+        headers = _joined([one.header for one in self._read])
+        above = _joined([one.above for one in self._read])
+        of_documents = _joined(held)
+        credit = _Credit(asked, vocabulary, (own, headers, of_documents), likeness)
+        self.of = np.repeat(np.arange(len(passages)), [len(one.counts) for one in self._read])
+        self.own = credit.rows(own, _joined([one.counts for one in self._read]))
+        self.header = credit.rows(headers, _lengths([one.header for one in self._read]))
+        self.above = credit.rows(above, _joined([one.above_counts for one in self._read]))
+        self.attributes = credit.rows(of_documents, _lengths(held))
 
     @cached_property
     def sentences(self) -> Credits:
@@ -114,50 +119,91 @@ class Table:
         first, end = np.searchsorted(self.of, [passage, passage + 1])
         return slice(int(first), int(end))
 
-    def _credits(self, texts: Sequence[frozenset[str]], credit: Mapping[str, Credits]) -> Credits:
-        out = np.zeros((len(texts), len(self.asked.terms)), np.float32)
-        known = credit.keys()
-        for row, text in zip(out, texts, strict=True):
-            for word in known & text:
-                np.maximum(row, credit[word], out=row)
-        if self._runs:
-            for row, text in zip(out, texts, strict=True):
-                row[[n for n, runs in self._runs.items() if not any(run <= text for run in runs)]] = 0.0
-        return _smoothed(out, self.asked.terms)
+
+class _Credit:
+    """What each word of some passages counts for each asked term.
+
+    Args:
+        texts: the words of the passages, in parts.
+    """
+
+    def __init__(
+        self, asked: AskedTerms, vocabulary: Vocabulary, texts: Sequence[Numbers], likeness: Likeness | None
+    ) -> None:
+        self._asked = asked
+        self._runs = {
+            number: [[vocabulary.number(triple) for triple in run] for run in runs]
+            for number, runs in _runs(asked.terms).items()
+        }
+        self._place = np.zeros(len(vocabulary), np.int32)
+        for part in texts:
+            self._place[part] = 1
+        words: Numbers = np.flatnonzero(self._place).astype(np.int32)
+        by_word = _other_forms(asked.terms, vocabulary, words)
+        if likeness is not None and asked.code == DEFAULT_LANGUAGE:
+            for word, row in likeness.of_words([term.word for term in asked.terms], vocabulary, words):
+                by_word[word] = np.maximum(by_word[word], row) if word in by_word else row
+        for number, term in enumerate(asked.terms):
+            for form in term.forms:
+                word = vocabulary.number(form)
+                if word is not None and word < len(self._place) and self._place[word]:
+                    by_word.setdefault(word, np.zeros(len(asked.terms), np.float32))[number] = 1.0
+        self._place[words] = 0
+        self._place[list(by_word)] = np.arange(1, len(by_word) + 1)
+        self._table = np.asarray([np.zeros(len(asked.terms)), *by_word.values()], np.float32)
+
+    def rows(self, words: Numbers, counts: Numbers) -> Credits:
+        """Credits of texts, ``(texts, terms)``: of each term, the most that a word of the text counts.
+
+        Args:
+            words: of the texts, one after the other; `counts` says how many each has.
+        """
+        out = np.zeros((len(counts), len(self._asked.terms)), np.float32)
+        places = self._place[words]
+        hits = np.flatnonzero(places)
+        if len(hits):
+            texts = np.repeat(np.arange(len(counts)), counts)[hits]
+            firsts = np.flatnonzero(np.diff(texts, prepend=-1))
+            out[texts[firsts]] = np.maximum.reduceat(self._table[places[hits]], firsts, axis=0)
+        for number, runs in self._runs.items():
+            out[~self._holding(runs, words, counts), number] = 0.0
+        return _smoothed(out, self._asked.terms)
+
+    @staticmethod
+    def _holding(runs: Sequence[Sequence[int | None]], words: Numbers, counts: Numbers) -> npt.NDArray[np.bool_]:
+        """Whether each text holds the whole of one of `runs`."""
+        texts = np.repeat(np.arange(len(counts)), counts)
+        held = np.zeros(len(counts), np.bool_)
+        for run in runs:
+            known = [triple for triple in run if triple is not None]
+            if len(known) == len(run):
+                found = np.bincount(texts[np.isin(words, known)], minlength=len(counts))
+                held |= found == len(run)
+        return held
 
 
-def _credit_by_word(asked: AskedTerms, words: frozenset[str], likeness: Likeness | None) -> dict[str, Credits]:
-    """Word of the passages → its credit for each asked term; only words that have any."""
-    out: dict[str, Credits] = {}
-    for word, numbers in _other_forms(asked.terms, words):
-        out[word] = np.zeros(len(asked.terms), np.float32)
-        out[word][numbers] = FORM
-    if likeness is not None and asked.code == DEFAULT_LANGUAGE:
-        for word, row in likeness.credits([term.word for term in asked.terms], words).items():
-            out[word] = np.maximum(out[word], row) if word in out else row
-    for number, term in enumerate(asked.terms):
-        for form in term.forms & words:
-            out.setdefault(form, np.zeros(len(asked.terms), np.float32))[number] = 1.0
-    return out
+def _joined(parts: Sequence[Numbers]) -> Numbers:
+    return np.concatenate(parts) if parts else np.empty(0, np.int32)
 
 
-def _other_forms(asked: Sequence[AskedTerm], words: frozenset[str]) -> Iterator[tuple[str, list[int]]]:
-    """Words of the passages that are another form of asked terms, with the numbers of those."""
-    begins: dict[str, list[tuple[int, str]]] = {}
-    ends: dict[str, list[tuple[int, str]]] = {}
+def _lengths(parts: Sequence[Numbers]) -> Numbers:
+    return np.fromiter(map(len, parts), np.int32, len(parts))
+
+
+def _other_forms(asked: Sequence[AskedTerm], vocabulary: Vocabulary, words: Numbers) -> dict[int, Credits]:
+    """Those of `words` that are another form of asked terms, with their credits."""
+    found: dict[int, Credits] = {}
     for number, term in enumerate(asked):
         for form in term.forms:
-            if len(form) >= _STEM and form.isalpha() and not term.is_pair:
-                begins.setdefault(form[:_STEM], []).append((number, form))
-                ends.setdefault(form[-_STEM:], []).append((number, form))
-    none: list[tuple[int, str]] = []
-    for word in words:
-        first, last = begins.get(word[:_STEM], none), ends.get(word[-_STEM:], none)
-        if first or last:
-            numbers = [number for number, form in first if begins_alike(form, word)]
-            numbers += [number for number, form in last if ends_alike(form, word)]
-            if numbers:
-                yield word, numbers
+            if len(form) < STEM or not form.isalpha() or term.is_pair:
+                continue
+            alike = [w for w in vocabulary.beginning_with(form, words) if begins_alike(form, vocabulary.words[w])]
+            alike += [w for w in vocabulary.ending_with(form, words) if ends_alike(form, vocabulary.words[w])]
+            for word in alike:
+                if word not in found:
+                    found[word] = np.zeros(len(asked), np.float32)
+                found[word][number] = FORM
+    return found
 
 
 def ends_alike(a: str, b: str) -> bool:
@@ -166,7 +212,7 @@ def ends_alike(a: str, b: str) -> bool:
     >>> ends_alike("vertrag", "mietvertrag"), ends_alike("rat", "vorrat")
     (True, False)
     """
-    return min(len(a), len(b)) > _STEM and (a.endswith(b) or b.endswith(a))
+    return min(len(a), len(b)) > STEM and (a.endswith(b) or b.endswith(a))
 
 
 def begins_alike(a: str, b: str) -> bool:
@@ -176,7 +222,7 @@ def begins_alike(a: str, b: str) -> bool:
     (True, False, False)
     """
     shared = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    return shared >= BEGINNING * max(len(a), len(b)) or (shared > _STEM and shared == min(len(a), len(b)))
+    return shared >= BEGINNING * max(len(a), len(b)) or (shared > STEM and shared == min(len(a), len(b)))
 
 
 def _runs(terms: Sequence[AskedTerm]) -> dict[int, list[frozenset[str]]]:
@@ -224,7 +270,3 @@ def _smoothed(held: Credits, terms: Sequence[AskedTerm]) -> Credits:
 def _told(attributes: Mapping[str, object]) -> str:
     """Names and values: "released" stands in the name."""
     return " ".join(f"{name.replace('_', ' ')} {value}" for name, value in attributes.items())
-
-
-def _all(read: Analysed) -> frozenset[str]:
-    return read.header.union(*read.sentences)
