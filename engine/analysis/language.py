@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -137,7 +138,14 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
 
     def pattern(self, *fields: str) -> re.Pattern[str]:
         """What finds a word or phrase of `fields` as a whole; in a script without spaces, anywhere."""
-        return _pattern(self, fields)
+        found = self._patterns.get(fields)
+        if found is None:
+            found = self._patterns[fields] = _pattern(self, fields)
+        return found
+
+    @cached_property
+    def _patterns(self) -> dict[tuple[str, ...], re.Pattern[str]]:
+        return {}
 
 
 def read_language(path: Path) -> Language:
@@ -175,24 +183,31 @@ def _unknown(code: str) -> Language:
     return Language(code, code)
 
 
-@cache
 def _pattern(of: Language, fields: tuple[str, ...]) -> re.Pattern[str]:
     held: list[str] = []
     for field in fields:
         value: str | tuple[str, ...] = getattr(of, field)
         held += value.split() if isinstance(value, str) else value
-    parts = [
-        _bounded(escaped, phrase)
-        for phrase in sorted(set(held), key=lambda phrase: (-len(phrase), phrase))
-        for escaped in ["\\s+".join(map(re.escape, phrase.split()))]
-    ]
+    parts: list[str] = []
+    words: list[str] = []
+    for phrase in sorted(set(held), key=lambda phrase: (-len(phrase), phrase)):
+        escaped = "\\s+".join(map(re.escape, phrase.split()))
+        if (apart := _apart(escaped, phrase)) is None:
+            words.append(escaped)
+        else:
+            parts += [*_whole(words), apart]
+            words = []
+    parts += _whole(words)
     return re.compile("|".join(parts) if parts else r"(?!)", re.IGNORECASE)
 
 
-def _bounded(escaped: str, phrase: str) -> str:
-    """A whole word; in Korean, where particles cling to it, the beginning or the end of one."""
+def _whole(words: Sequence[str]) -> list[str]:
+    # One look behind for all of them: a look for each takes five times as long.
+    return [rf"(?<!\w)(?:{'|'.join(words)})(?!\w)"] if words else []
+
+
+def _apart(escaped: str, phrase: str) -> str | None:
+    """None for a whole word; in Korean, where particles cling to it, the beginning or the end of one; else anywhere."""
     if _CLINGING.search(phrase):
         return rf"(?:(?<!\w){escaped}|{escaped}(?!\w))"
-    if not phrase[0].isalnum():
-        return escaped
-    return escaped if _SPACELESS.search(phrase) else rf"(?<!\w){escaped}(?!\w)"
+    return escaped if not phrase[0].isalnum() or _SPACELESS.search(phrase) else None

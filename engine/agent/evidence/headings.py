@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 
 from engine.text.sentences import sentences
 
 MAX_HEADING = 80
 """Characters above which a line without a full stop is no heading."""
+_KEPT = 4_096
+"""Texts that are read once, while searches meet the same ones."""
 _MARKED = re.compile(r"\s*#{1,6}\s")
 _ASKS = re.compile(r"[?？؟;՞]\W*$")
 _ENDS = re.compile(r"[.!?…。！？।॥۔؟։][\"'”’»)\]」』）*_]*$")
@@ -49,11 +51,16 @@ def headings(text: str, following: str = "") -> list[tuple[int, int]]:
     return [place for place, states in _read(text, following) if not states]
 
 
-def _read(text: str, following: str) -> Iterator[tuple[tuple[int, int], bool]]:
+@lru_cache(maxsize=_KEPT)
+def _read(text: str, following: str) -> tuple[tuple[tuple[int, int], bool], ...]:
+    """The places of its sentences, and whether each states something."""
+    found: list[tuple[tuple[int, int], bool]] = []
     for span in sentences(text):
         sentence, rest = text[span.start : span.end], text[span.end :] + following
         if any(map(str.isalnum, sentence)):
-            yield (span.start, span.end), not is_question(sentence) and not _is_heading(sentence, rest)
+            states = not is_question(sentence) and not _is_heading(sentence, rest)
+            found.append(((span.start, span.end), states))
+    return tuple(found)
 
 
 def _is_heading(sentence: str, rest: str) -> bool:

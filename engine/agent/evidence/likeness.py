@@ -96,8 +96,8 @@ class Likeness:
                 compared = [*cleared, *compared]
             if len(compared) > _KEPT:
                 self._row_of_number[compared] = _NEW
-                near = words[self._row_of_number[words] == _NEW]
-                return near, self._embedder.embed_passages([vocabulary.words[n] for n in near.tolist()])
+                texts = [vocabulary.words[number] for number in compared]
+                return np.asarray(compared, np.int32), self._embedder.embed_passages(texts)
             self._row_of_number[compared] = self._places([vocabulary.words[number] for number in compared])
         near = words[self._row_of_number[words] >= 0]
         return near, self._rows[self._row_of_number[near]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -68,27 +67,30 @@ class Statements:
         read, held = [p.passage for p in passages], [p.attributes for p in passages]
         self.table = Table(asked or question.terms, read, held, likeness, [_spans(p) for p in passages])
         self._code = question.terms.code
-        self._kind: Kind | None = wanted(question.text, self._code)
+        self.kind: Kind | None = wanted(question.text, self._code)
         self._blocks = [block for p in passages for block in p.blocks]
+        self._parts: dict[int, str] = {}
         top = max((p.score for p in passages), default=0.0) or 1.0
         self._place = np.asarray([p.score / top for p in passages], np.float32)[self.table.of]
         joined = self.table.of[1:] == self.table.of[:-1]
         self._before = np.zeros_like(self.table.own)
         self._before[1:] = np.where(joined[:, None], self.table.own[:-1], 0.0)
 
-    @cached_property
-    def _parts(self) -> list[str]:
-        """What each sentence states, tidied; empty for headings and questions."""
-        texts: list[str] = []
-        for number, block in enumerate(self._blocks):
+    def _part(self, number: int) -> str:
+        """What a sentence states, tidied; empty for headings and questions."""
+        known = self._parts.get(number)
+        if known is None:
+            block = self._blocks[number]
             following = self._blocks[number + 1].text[:1] if self._joined(number, number + 1) else ""
             gap = "\n\n" if following and self._ends_line(number) else " "
             parts = [block.text[start:end] for start, end in spoken(block.text, gap + following)]
-            texts.append(" ".join(map(tidy, self._telling(parts))))
-        return texts
+            known = self._parts[number] = " ".join(map(tidy, self._telling(parts)))
+        return known
 
-    def _telling(self, parts: Sequence[str]) -> list[str]:
+    def _telling(self, parts: Sequence[str]) -> Sequence[str]:
         """Those of a block's sentences that hold something of the question, and what they lean on; else all."""
+        if len(parts) < 2:
+            return parts
         asked = self.table.asked
         forms = frozenset[str]().union(*(term.forms for term in asked.terms))
         told = {n for n, part in enumerate(parts) if forms & terms_of(part, asked.languages)}
@@ -98,14 +100,14 @@ class Statements:
         told = {n for n in told if len(parts[n]) >= MIN_SENTENCE or not parts[n].isascii()} or told
         return [part for n, part in enumerate(parts) if n in told or not told]
 
-    @cached_property
-    def _shown(self) -> Shares:
-        return np.asarray([shows(self._kind, text, self._code) for text in self._parts], np.float32)
+    def shown(self, number: int) -> int:
+        """Whether a sentence shows the kind of answer that is asked for; see `shows`."""
+        return shows(self.kind, self._part(number), self._code)
 
-    @cached_property
-    def _reads(self) -> Shares:
-        """Factors; 0 for what states nothing."""
-        return np.asarray([readability(text, self._code) if text else 0.0 for text in self._parts], np.float32)
+    def reads(self, number: int) -> float:
+        """Factor; 0 for what states nothing."""
+        text = self._part(number)
+        return readability(text, self._code) if text else 0.0
 
     def weights(self, part: frozenset[str] | None = None, *, rest: float = 0.2) -> Shares:
         """Weights of the question's terms; those that are not in a part of it count `rest`."""
@@ -121,27 +123,26 @@ class Statements:
         weights = weights / max(float(weights.sum()), 1e-9)
         held = self.table.sentences @ weights
         led = np.maximum(self._before - self.table.sentences, 0.0) @ weights
-        said = np.maximum(held + LED * led + PLACE * self._place + KIND * self._shown, LITTLE) * self._reads
+        said = _Said(self, (held + LED * led + PLACE * self._place).astype(np.float32))
         found: list[Statement] = []
         for passage in range(len(self.passages)):
-            rows = self.table.rows(passage)
-            if rows.stop > rows.start and float(said[rows].max()) > 0:
-                best = rows.start + int(said[rows].argmax())
-                found.append(self._statement(best, passage, float(said[best]), held, said))
+            best, score = said.best(self.table.rows(passage))
+            if score > 0:
+                found.append(self._statement(best, passage, score, held, said))
         return sorted(found, key=lambda s: (-s.score, s.passage))
 
     def fact(self, statement: Statement) -> Statement | None:
         """The attribute of a statement's document that answers in its place; None where none is asked for."""
         passage = self.passages[statement.passage]
-        found = answering_fact(passage, self.table, statement.passage, self._kind, self._likeness)
+        found = answering_fact(passage, self.table, statement.passage, self.kind, self._likeness)
         if found is None:
             return None
         name = " ".join(found.attribute.replace("_", " ").split())
         return msgspec.structs.replace(statement, text=tidy(f"{name}: {found.text}"), block_ids=(found.id,))
 
-    def _statement(self, row: int, passage: int, score: float, held: Shares, said: Shares) -> Statement:
+    def _statement(self, row: int, passage: int, score: float, held: Shares, said: _Said) -> Statement:
         rows = self._together(row, passage, said)
-        text = " ".join(self._parts[n] for n in rows)
+        text = " ".join(self._part(n) for n in rows)
         return Statement(
             text,
             tuple(self._blocks[n].id for n in rows),
@@ -151,27 +152,27 @@ class Statements:
             frozenset(np.flatnonzero(self.table.sentences[rows].max(axis=0) > 0).tolist()),
         )
 
-    def _together(self, row: int, passage: int, said: Shares) -> list[int]:
+    def _together(self, row: int, passage: int, said: _Said) -> list[int]:
         """The sentence with those that it needs: what it leans on, and what gives the figure."""
         span = self.table.rows(passage)
         rows = [row]
-        if leans(self._parts[row], self._code) and self._fits(rows, row - 1, span):
+        if leans(self._part(row), self._code) and self._fits(rows, row - 1, span):
             rows.insert(0, row - 1)
-        if self._shown[row] < 0 and self._fits(rows, row + 1, span) and self._shown[row + 1] > 0:
+        if self.shown(row) < 0 and self._fits(rows, row + 1, span) and self.shown(row + 1) > 0:
             rows.append(row + 1)
         if not is_ended(self._blocks[row].text):
             # A script without marks between sentences: what is cut is a phrase, and its neighbours belong to it.
             for near in sorted(
-                (rows[0] - 1, rows[-1] + 1), key=lambda n: -said[n] if span.start <= n < span.stop else 0
+                (rows[0] - 1, rows[-1] + 1), key=lambda n: -said.of(n) if span.start <= n < span.stop else 0
             ):
                 if self._fits(rows, near, span) and not self._ends_line(min(near, row)):
                     rows = sorted([*rows, near])
         return rows
 
     def _fits(self, rows: Sequence[int], near: int, span: slice) -> bool:
-        if not span.start <= near < span.stop or near in rows or not self._parts[near]:
+        if not span.start <= near < span.stop or near in rows or not self._part(near):
             return False
-        return sum(len(self._parts[n]) for n in (*rows, near)) <= MAX_SENTENCE and float(self._reads[near]) > NOTHING
+        return sum(len(self._part(n)) for n in (*rows, near)) <= MAX_SENTENCE and self.reads(near) > NOTHING
 
     def _joined(self, row: int, near: int) -> bool:
         return 0 <= near < len(self._blocks) and self.table.of[row] == self.table.of[near]
@@ -183,6 +184,43 @@ class Statements:
         passage = self.passages[int(self.table.of[row])].passage
         end = self._blocks[row].start + len(self._blocks[row].text) - passage.start
         return "\n" in passage.text[end : self._blocks[row + 1].start - passage.start]
+
+
+class _Said:
+    """How much each sentence says, by what it holds and how it reads.
+
+    Reading a sentence takes longer than all else, so it is left out for those that could not be the best however well
+    they read.
+
+    Args:
+        held: what it says where it reads well and shows no kind of answer.
+    """
+
+    def __init__(self, statements: Statements, held: Shares) -> None:
+        self._statements = statements
+        self._held = held
+        self._most = np.maximum(held + (KIND if statements.kind is not None else 0.0), LITTLE)
+        self._known: dict[int, float] = {}
+
+    def of(self, row: int) -> float:
+        """The score of one sentence."""
+        known = self._known.get(row)
+        if known is None:
+            said = np.maximum(self._held[row] + np.float32(KIND) * np.float32(self._statements.shown(row)), LITTLE)
+            known = self._known[row] = float(said * np.float32(self._statements.reads(row)))
+        return known
+
+    def best(self, rows: slice) -> tuple[int, float]:
+        """The first sentence of those that say most, and its score; 0 where none says anything."""
+        most = self._most[rows]
+        best, score = rows.start, 0.0
+        for row in (rows.start + np.argsort(-most, kind="stable")).tolist():
+            if self._most[row] < score:
+                break
+            said = self.of(row)
+            if said > score or (said == score and row < best):
+                best, score = row, said
+        return best, score
 
 
 def _spans(passage: ReadingPassage) -> tuple[tuple[int, int], ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from engine.agent.answer.gate import unsupported
 from engine.agent.evidence.headings import is_ended, is_question
@@ -20,6 +21,8 @@ READS_BADLY = 0.75
 """Factor on a sentence for each reason for which it reads badly where it stands alone."""
 NOTHING = 0.3
 """Factor on what stands in no sentence that answers: links, bylines, invitations to subscribe."""
+_KEPT = 4_096
+"""Sentences of which is remembered how they read: searches of one collection meet the same ones."""
 HEADER_SEPARATOR = " · "
 _LINKED = re.compile(r"https?://|www\.|(?<!\w)@\w|\b\w+\.(?:com|org|net|co|io)/|©", re.IGNORECASE)
 _BYLINE = re.compile(r"^\W*B[Yy] [A-Z][\w.'’-]+ [A-Z]")
@@ -30,6 +33,7 @@ _PAIRS = (("“", "”"), ("«", "»"), ("(", ")"), ("[", "]"))
 _CODE = re.compile(r"[_.()=*`<>/\\]\w|\w[_(=*`<>/\\]")
 
 
+@lru_cache(maxsize=_KEPT)
 def readability(text: str, code: str = DEFAULT_LANGUAGE, *, is_led: bool = False) -> float:
     """Factor in (0, 1]: how well a sentence reads where it stands alone.
 
@@ -53,6 +57,7 @@ def readability(text: str, code: str = DEFAULT_LANGUAGE, *, is_led: bool = False
     return factor * READS_BADLY ** sum(faults)
 
 
+@lru_cache(maxsize=_KEPT)
 def leans(text: str, code: str) -> bool:
     """Whether a sentence opens with a word that stands for something before it.
 
@@ -67,6 +72,7 @@ def _opens(text: str, code: str, field: str) -> bool:
     return match is not None and not any(map(str.isalnum, text[: match.start()]))
 
 
+@lru_cache(maxsize=_KEPT)
 def tidy(text: str) -> str:
     r"""Text as a sentence: white space folded, a capital first, a full stop last, no mark of a pair alone.
 

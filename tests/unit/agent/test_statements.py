@@ -1,7 +1,8 @@
 import msgspec
+import numpy as np
 import pytest
 
-from engine.agent.offline.statements import Statement, Statements
+from engine.agent.offline.statements import KIND, LED, LITTLE, PLACE, Statement, Statements
 from engine.agent.offline.wording import label_of, labelled, readability, tidy, title_of
 from engine.agent.steps import Block, ReadingPassage
 from tests.unit.agent.made import passage, question
@@ -175,3 +176,26 @@ def test_no_attribute_answers_what_the_text_says() -> None:
     asked = "Who wrote the mail about the holidays?"
     statements = Statements(question(asked), [msgspec.structs.replace(held, facts=facts)])
     assert statements.fact(statements.towards(statements.weights())[0]) is None
+
+
+@pytest.mark.parametrize("asked", ["When did the ferry to Lund sink?", "What is the fare to Lund?", "Lund"])
+def test_the_statement_of_a_passage_is_the_best_of_all_its_sentences(asked: str) -> None:
+    """Most sentences are not read, as they could not be the best; reading all of them gives the same."""
+    held = [
+        passage(1, "The ferry to Lund. Is the fare high? It sank in 1902. The fare to Lund is low. Sign up now!"),
+        passage(2, "And then the ferry sank near Lund in May 1903. The ferry to Lund sank, they say, near the fare."),
+        passage(3, "Nothing of it."),
+    ]
+    statements = Statements(question(asked), held)
+    found = {statement.passage: statement for statement in statements.towards(statements.weights())}
+    weights = statements.weights() / statements.weights().sum()
+    table = statements.table
+    for number in range(len(held)):
+        rows = table.rows(number)
+        before = np.vstack([np.zeros(table.own.shape[1]), table.own[rows][:-1]])
+        led = np.maximum(before - table.sentences[rows], 0.0) @ weights
+        place = held[number].score / max(p.score for p in held)
+        shown = np.array([statements.shown(row) for row in range(rows.start, rows.stop)])
+        said = np.maximum(table.sentences[rows] @ weights + LED * led + PLACE * place + KIND * shown, LITTLE)
+        said *= [statements.reads(row) for row in range(rows.start, rows.stop)]
+        assert found[number].score == pytest.approx(said.max())
