@@ -63,14 +63,10 @@ class BoundRetrieval:
 
     def corpus(self) -> Corpus:
         schema = self._namespace.schema
-        values = tuple(
-            AttributeValues(name, schema.attributes[name].type.value, tuple(held), *_range(held))
-            for name in schema.filterable()
-            if name in schema.attributes and (held := self._values(name))
-        )
+        values = [self._values(name) for name in schema.filterable() if name in schema.attributes]
         return Corpus(
             schema,
-            values,
+            tuple(held for held in values if held.values or held.least is not None),
             self._backend.count(self._namespace.id, self._where),
             self._today().isoformat(),
             self._backend.languages(self._namespace.id),
@@ -79,9 +75,14 @@ class BoundRetrieval:
     def rarity(self, text: str) -> Mapping[str, float]:
         return self._backend.rarity(self._namespace.id, text)
 
-    def _values(self, name: str) -> list[tuple[JsonValue, int]]:
+    def _values(self, name: str) -> AttributeValues:
         held = self._backend.values(self._namespace.id, name, where=self._where, limit=MAX_VALUES + 1)
-        return held if len(held) <= MAX_VALUES else []
+        kind = self._namespace.schema.attributes[name].type.value
+        if len(held) <= MAX_VALUES:
+            return AttributeValues(name, kind, tuple(held), *_range(held))
+        # Too many to choose from; between which a condition may ask is still worth knowing.
+        extent = self._backend.extent(self._namespace.id, name, where=self._where)
+        return AttributeValues(name, kind, (), *(extent or (None, None)))
 
 
 def _range(held: Sequence[tuple[JsonValue, int]]) -> tuple[JsonValue, JsonValue]:

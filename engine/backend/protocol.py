@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -19,6 +19,9 @@ from engine.model.namespace import NamespaceState
 from engine.model.schema import Schema, TypedValue
 from engine.ranking.passage_terms import PassageTerms
 from engine.ranking.terms import QueryTerms
+
+Extent: TypeAlias = tuple[JsonValue, JsonValue]
+"""The least and the largest value of an attribute."""
 
 
 class Capabilities(msgspec.Struct, frozen=True):
@@ -275,6 +278,13 @@ class Backend(Protocol):
         self, namespace: int, attribute: str, *, where: CheckedFilter | None = None, limit: int = 10_000
     ) -> list[tuple[JsonValue, int]]:
         """Distinct values of a filterable attribute with document counts, most frequent first; elements count alone."""
+        ...
+
+    def extent(self, namespace: int, attribute: str, *, where: CheckedFilter | None = None) -> Extent | None:
+        """The least and the largest value of a filterable attribute of numbers or dates; None for no value or others.
+
+        Dates are microseconds since 1970, as `values` has them.
+        """
         ...
 
     def maintain(self, namespace: int) -> None:

@@ -55,6 +55,10 @@ class AttributeType(StrEnum):
         return AttributeType(self.value.removeprefix("[]"))
 
 
+ORDERED_TYPES = frozenset([AttributeType.INT, AttributeType.UINT, AttributeType.FLOAT, AttributeType.DATETIME])
+"""Element types whose values have a least and a largest."""
+
+
 class Attribute(msgspec.Struct, frozen=True):
     """One attribute of a namespace.
 

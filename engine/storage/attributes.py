@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from engine.filters.sql import COLUMN_TYPES, Predicate
 from engine.model.document import ROOT_ATTRIBUTE, JsonValue
-from engine.model.schema import AttributeType, TypedValue
+from engine.model.schema import ORDERED_TYPES, AttributeType, TypedValue
 from engine.storage.connection import Cursor, insert_rows
 
 _RETIRED = "$retired."
@@ -94,16 +94,31 @@ class Columns:
         """Distinct values among the documents that satisfy `where`, with counts, most frequent first, then by value."""
         if attribute not in self._held:
             return []
-        kind, name = self._held[attribute]
-        # An element that stands twice in one list counts its document once.
-        expression = f"unnest(list_distinct(a.{name}))" if kind.is_list else f"a.{name}"
-        source = f"SELECT {expression} AS held FROM {_matching(where)}"  # noqa: S608 - names are ours
         found = cursor.execute(
-            f"SELECT held, count(*) FROM ({source}) WHERE held IS NOT NULL "  # noqa: S608
+            f"SELECT held, count(*) FROM ({self._source(attribute, where)}) WHERE held IS NOT NULL "  # noqa: S608
             f"GROUP BY held ORDER BY count(*) DESC, held LIMIT {int(limit)}",
             [] if where is None else list(where.params),
         )
         return [(held, count) for held, count in found.fetchall()]
+
+    def extent(
+        self, cursor: Cursor, attribute: str, where: Predicate | None = None
+    ) -> tuple[JsonValue, JsonValue] | None:
+        """The least and the largest value of numbers or dates among the documents that satisfy `where`."""
+        if attribute not in self._held or self._held[attribute][0].element not in ORDERED_TYPES:
+            return None
+        row = cursor.execute(
+            f"SELECT min(held), max(held) FROM ({self._source(attribute, where)})",  # noqa: S608
+            [] if where is None else list(where.params),
+        ).fetchone()
+        return None if row is None or row[0] is None else (row[0], row[1])
+
+    def _source(self, attribute: str, where: Predicate | None) -> str:
+        """The values as a query with the column ``held``."""
+        kind, name = self._held[attribute]
+        # An element that stands twice in one list counts its document once.
+        expression = f"unnest(list_distinct(a.{name}))" if kind.is_list else f"a.{name}"
+        return f"SELECT {expression} AS held FROM {_matching(where)}"  # noqa: S608 - names are ours
 
 
 def drop_retired(cursor: Cursor) -> None:

@@ -19,13 +19,18 @@ _FRAGMENT = 40
 
 _WIDE = re.compile(f"[{CJK}{HANGUL}]")
 _FINISHED = re.compile(r"[.!?…。！？।॥۔؟։።។။][\"'”’»)\]」』）]*$")
+_OPENING = re.compile(
+    r"[-*•‣·▪–]\s|[(\[]?\d{1,3}(?:\.\d{1,3})*[.)\]](?:\s|$)|[(\[]?[^\W\d_][.)\]](?:\s|$)"
+    r"|[(\[]?[^\W\d_]{1,8}[-_ ]?\d[\w.-]*[)\]]?[:.]?(?:\s|$)"
+)
+"""A bullet, a list number or an id such as ``REQ-7``: what follows it is the entry that it opens."""
 
 
 def blocks(text: str) -> list[Span]:
     """The blocks of `text`: trimmed, in order, apart, at most `MAX_BLOCK` characters, together all but white space.
 
     A block is a sentence. One too short to be read by itself joins a neighbour: "Yes." the sentence before it, which it
-    answers or continues; a heading or a list number the sentence after it.
+    answers or continues; a heading, a list number or the id of a list entry the sentence after it.
 
     >>> text = "Has the first trial shown that it works? Yes. The second trial confirmed it in all three groups."
     >>> [text[b.start : b.end] for b in blocks(text)]
@@ -42,7 +47,7 @@ def blocks(text: str) -> list[Span]:
         waiting = None
         if not _is_fragment(text, begin, end):
             merged.append(Span(begin, end))
-        elif merged and _FINISHED.search(text, max(begin, end - 8), end):
+        elif merged and _FINISHED.search(text, max(begin, end - 8), end) and not _OPENING.match(text, begin, end):
             _append_to_last(merged, Span(begin, end))
         else:
             waiting = Span(begin, end)

@@ -359,6 +359,17 @@ class BackendContract:
             years = [d["year"] for d in kept if "year" in d]
             assert dict(filled.values(1, "year", where=checked_filter(raw))) == {y: years.count(y) for y in years}
 
+    def test_the_extent_of_numbers_and_dates_is_that_of_the_documents_that_a_filter_leaves(
+        self, filled: Backend
+    ) -> None:
+        for raw in FILTERS:
+            years = [d["year"] for d in CORPUS if d["id"] in meant(raw) and "year" in d]
+            expected = (min(years), max(years)) if years else None
+            assert filled.extent(1, "year", where=checked_filter(raw)) == expected
+        assert filled.extent(1, "colour") is None
+        assert filled.extent(1, "size") is None
+        assert filled.extent(1, "no such") is None
+
     def test_values_of_an_attribute_that_is_not_filterable_are_none(self, filled: Backend) -> None:
         assert filled.values(1, "size") == filled.values(1, "no such") == []
 

@@ -106,21 +106,23 @@ def _next_month(end: date) -> str:
 
 
 def _looks_iso(held: AttributeValues) -> bool:
-    return all(isinstance(value, str) and _ISO.fullmatch(value) for value, _ in held.values[:_SAMPLE])
+    return bool(held.values) and all(
+        isinstance(value, str) and _ISO.fullmatch(value) for value, _ in held.values[:_SAMPLE]
+    )
 
 
 def _looks_year(held: AttributeValues) -> bool:
-    return all(isinstance(value, int) and 1400 <= value <= 2200 for value, _ in held.values[:_SAMPLE])
+    return bool(held.values) and all(
+        isinstance(value, int) and 1400 <= value <= 2200 for value, _ in held.values[:_SAMPLE]
+    )
 
 
 def _latest(held: AttributeValues, kind: str | None) -> date | None:
     values = [value for value, _ in held.values]
     match kind:
         case "datetime":
-            return max(
-                (datetime.fromtimestamp(value / 1e6, UTC).date() for value in values if isinstance(value, int)),
-                default=None,
-            )
+            moments = [value for value in (held.most, *values) if isinstance(value, int)]
+            return datetime.fromtimestamp(max(moments) / 1e6, UTC).date() if moments else None
         case "text":
             return date.fromisoformat(max(map(str, values))[:10])
         case "year":

@@ -31,6 +31,7 @@ from engine.backend.protocol import (
     Capabilities,
     DocumentPage,
     DocumentWrite,
+    Extent,
     Legs,
     LegsQuery,
     NamespaceSpec,
@@ -329,6 +330,11 @@ class EmbeddedBackend:
             if store.committed_seq == snapshot.seq:
                 snapshot.remember_values(asked, found)
             return found
+
+    def extent(self, namespace: int, attribute: str, *, where: CheckedFilter | None = None) -> Extent | None:
+        with self._pool.use(namespace) as store, store.reading() as cursor:
+            predicate = None if where is None else compile_filter(where, store.columns.sql_names())
+            return store.columns.extent(cursor, attribute, predicate)
 
     def generation(self, namespace: int) -> int:
         with self._pool.use(namespace) as store:

@@ -14,6 +14,7 @@ from engine.backend.protocol import (
     Capabilities,
     DocumentPage,
     DocumentWrite,
+    Extent,
     Legs,
     LegsQuery,
     NamespaceSpec,
@@ -24,7 +25,7 @@ from engine.filters.check import CheckedFilter
 from engine.model.document import JsonValue, Passage
 from engine.model.hits import Labels, Vectors
 from engine.model.namespace import NamespaceState
-from engine.model.schema import AttributeType, Schema
+from engine.model.schema import ORDERED_TYPES, AttributeType, Schema
 from engine.ranking.passage_terms import PassageTerms
 from engine.settings import VectorSettings
 from engine.storage.documents import decode_body
@@ -267,12 +268,7 @@ class PostgresBackend:
             if kind is None:
                 return []
             condition = self._condition(connection, state.part, where)
-            name = escaped(attribute)
-            held = (
-                "(SELECT DISTINCT e FROM jsonb_array_elements_text(d.attributes -> %s) e)"
-                if kind.is_list
-                else "(SELECT d.attributes ->> %s AS e)"
-            )
+            name, held = escaped(attribute), _elements(kind)
             order = 'e COLLATE "C"' if kind.element in {AttributeType.STRING, AttributeType.UUID} else "length(e), e"
             rows = connection.execute(
                 (
@@ -283,6 +279,25 @@ class PostgresBackend:
                 [name, state.part, *condition.params, limit],
             ).fetchall()
         return [(unescaped_scalar(kind, value), count) for value, count in rows]
+
+    def extent(self, namespace: int, attribute: str, *, where: CheckedFilter | None = None) -> Extent | None:
+        with self._pool.reading() as connection:
+            state = read_state(connection, namespace)
+            kind = state.filterable().get(attribute)
+            if kind is None or kind.element not in ORDERED_TYPES:
+                return None
+            condition = self._condition(connection, state.part, where)
+            row = connection.execute(
+                (
+                    "SELECT min(e::numeric)::text, max(e::numeric)::text "
+                    f"FROM quarry.documents d, LATERAL {_elements(kind)} AS elements(e) "
+                    f"WHERE d.part = %s AND e IS NOT NULL AND {condition.sql}"
+                ).encode(),
+                [escaped(attribute), state.part, *condition.params],
+            ).fetchone()
+        if row is None or row[0] is None:
+            return None
+        return unescaped_scalar(kind, row[0]), unescaped_scalar(kind, row[1])
 
     def state(self, namespace: int) -> NamespaceState:
         with self._pool.reading() as connection:
@@ -334,3 +349,10 @@ def _strings(connection: Connection, part: int, attribute: str) -> list[str]:
             [escaped(attribute)] * 3 + [part, escaped(attribute)],
         )
     return [unescaped(value) for (value,) in rows if value is not None]
+
+
+def _elements(kind: AttributeType) -> str:
+    """The values of one attribute, the elements of a list once each; takes the attribute's name."""
+    if kind.is_list:
+        return "(SELECT DISTINCT e FROM jsonb_array_elements_text(d.attributes -> %s) e)"
+    return "(SELECT d.attributes ->> %s AS e)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.text.blocks import MAX_BLOCK, PREFERRED_BLOCK, blocks
 
 LONG = "The committee published its report on the state of the harbour in the spring of that year."
@@ -52,3 +54,27 @@ def test_ideographs_count_twice_when_a_sentence_is_too_short() -> None:
 
 def test_no_block_is_longer_than_the_longest_sentence() -> None:
     assert max(map(len, split("word " * 2_000))) <= MAX_BLOCK
+
+
+REST = (
+    " This holds for every pump that the station at Pellam has had since the year of the flood, and for those after it."
+)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [f"REQ-{n}. The pump number {n} stops.{REST} " for n in (1, 2, 3)],
+        [f"• A-{n}: The pump number {n} stops.{REST}\n" for n in (1, 2, 3)],
+        [f"- It stops, says {n}.{REST}\n" for n in "abc"],
+        [f"{n}. The pump number {n} stops.{REST} " for n in (1, 2, 3)],
+        [f"T-{n}\nThe pump number {n} stops.{REST}\n" for n in (1, 2, 3)],
+    ],
+    ids=["ids", "bullets with ids", "bullets", "numbers", "ids on lines of their own"],
+)
+def test_the_id_of_a_list_entry_stays_with_its_entry(entries: list[str]) -> None:
+    text = "".join(entries)
+    starts = [sum(map(len, entries[:n])) for n in range(len(entries))]
+    found = blocks(text)
+    assert {block.start for block in found} >= set(starts)
+    assert all(any(text[block.start : block.end] in entry for entry in entries) for block in found)
