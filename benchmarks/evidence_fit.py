@@ -1,21 +1,25 @@
 """Fits the weights by which the offline judge tells an answer from "not found".
 
-    python -m benchmarks.evidence_fit              prints weights, and the shares they give; a quarter of an hour
+    python -m benchmarks.evidence_fit              prints weights, and the shares they give; about ten minutes
 
-Questions are put to their own collection, to the others, to every other article of their own (XQuAD), and to small
-parts of their own: one to twenty documents, with the one that answers and without it. Even questions are fitted, odd
-ones confirm; and each collection and each language is left out once, to see what the weights are worth where none of
-their questions come from.
+Questions are put to their own collection, to the others, to every other article of their own (XQuAD, with the data of
+their language and without, and `benchmarks.articles`), and to the open half of `benchmarks.everyday` with its near
+misses. Even questions are fitted, odd ones confirm; and each collection and each language is left out once, to see what
+the weights are worth where none of their questions come from.
+
+Two figures are set after the fit: the bias, so that `ANSWERED` of the questions of other languages than English are
+answered, and `USUAL_COSINE`, so that this changes nothing for English.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
+import multiprocessing
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,10 +27,16 @@ from typing import Any
 import numpy as np
 
 import engine
+from benchmarks import articles
 from benchmarks.answers import CONTEXT, SCHEMAS, Asked, chosen, judged_by, read_questions
+from benchmarks.everyday.__main__ import FOLDER as EVERYDAY
+from benchmarks.everyday.__main__ import NEAR, OFF, schema_of
+from benchmarks.languages import SCHEMA as PARAGRAPH
+from benchmarks.languages import drop_language
+from benchmarks.quality import sample
 from engine.agent.evidence.table import Table
 from engine.agent.offline.agent import OfflineAgent
-from engine.agent.offline.judge import WEIGHTS, OfflineJudge, Values
+from engine.agent.offline.judge import USUAL_COSINE, WEIGHTS, OfflineJudge, Values
 from engine.agent.steps import Question
 from engine.agent.workers import Workers
 from engine.assembly import assemble
@@ -35,15 +45,15 @@ from engine.model.observer import SilentObserver
 from engine.model.search import SearchRequest
 from engine.settings import EngineSettings
 
-SEED = 5
-PARTS = 160
-SIZES = (1, 2, 3, 4, 5, 8, 12, 20)
-OTHERS, STRANGERS = 300, 100
-LANGUAGES = ("xquad_ar", "xquad_de", "xquad_es", "xquad_zh")
-WEIGHT = {"own": 4.0, "null": 3.0, "stranger": 2.0, "gone": 0.5}
-"""Of a kind of question in a collection, however many there are."""
-OF_PART = 0.15
-"""The same for small parts, as a share."""
+ASKED = 160
+"""Questions of a collection."""
+NULL, STRANGERS = 240, 40
+ANSWERED = 0.93
+LANGUAGES = ("ar", "de", "es", "zh")
+WEIGHT = {"own": 4.0, "null": 3.0, "near": 3.0, "stranger": 2.0, "off": 1.0}
+"""Of a kind of question in a group, however many there are."""
+GROUP_WEIGHT = {"articles": 0.12, "dropped": 0.6}
+"""Of groups that are small, or are another's again; 1 for the others."""
 RIDGE = 2e-3
 FIELDS = Values.__struct_fields__
 
@@ -53,15 +63,15 @@ class Case:
     """A question put to documents.
 
     Attributes:
-        group: the collection, and whether it is whole.
+        group: the kind of collection and its name, ``"language de"``.
         kind: a key of `WEIGHT`; only ``own`` has an answer.
+        values: None where the judge refused without looking at them.
     """
 
-    home: str
     group: str
     kind: str
     is_even: bool
-    values: Values
+    values: Values | None
 
 
 class Recorder(OfflineJudge):
@@ -75,85 +85,91 @@ class Recorder(OfflineJudge):
         return float("-inf")
 
 
-def ask(folder: Path, put: Sequence[tuple[str, str, str, str, Asked]]) -> Iterator[Case]:
-    """`put`: namespace, home, group, kind and question."""
+def ask(
+    group: str, documents: Sequence[dict[str, Any]], schema: dict[str, Any], put: Sequence[tuple[str, str]]
+) -> Iterator[Case]:
+    """`put`: kind and text of each question."""
     embedder = load_embedder("wordllama")
     recorder, agent = Recorder(embedder), OfflineAgent(embedder)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with engine.open(folder, agent="offline") as quarry:
+            quarry.upsert("asked", list(documents), schema)
+            namespace = quarry.namespace("asked")
+        core = assemble(folder, "wordllama", EngineSettings(agent="offline"), SilentObserver())
+        workers = Workers()
+        searches = judged_by(recorder, core, agent, workers)
+        for number, (kind, text) in enumerate(put):
+            recorder.last = None
+            request = SearchRequest(objective=text, context=CONTEXT)
+            core.run(lambda request=request: searches.start(namespace, request))
+            yield Case(group, kind, number % 2 == 0, recorder.last)
+        workers.close()
+        core.close()
 
-    with engine.open(folder, agent="offline") as quarry:
-        namespaces = {name: quarry.namespace(name) for name in {entry[0] for entry in put}}
-    settings = EngineSettings(agent="offline")
-    core = assemble(folder, "wordllama", settings, SilentObserver())
-    workers = Workers()
-    searches = judged_by(recorder, core, agent, workers)
-    for name, home, group, kind, question in put:
-        recorder.last = None
-        request = SearchRequest(objective=question.text, context=CONTEXT)
-        core.run(lambda name=name, request=request: searches.start(namespaces[name], request))
-        if recorder.last is not None:
-            yield Case(home, group, kind, question.number % 2 == 0, recorder.last)
-    workers.close()
-    core.close()
+
+def recorded(group: str, data: Path) -> list[Case]:
+    """Every case of one group."""
+    form, name = group.split(" ", 1)
+    if form == "dropped":
+        drop_language(name)
+    if form in ("language", "dropped"):
+        return list(halves(group, data / f"xquad_{name}", PARAGRAPH))
+    if form == "half":
+        return list(halves(group, data / name, SCHEMAS[name]))
+    if form == "articles":
+        return list(of_articles(group, name))
+    if form == "everyday":
+        return list(of_everyday(group, name))
+    return list(whole(group, data, name))
 
 
-def whole(data: Path, folder: Path) -> Iterator[Case]:
-    """Every collection, asked its own questions and those of the others."""
+def halves(group: str, folder: Path, schema: dict[str, Any]) -> Iterator[Case]:
+    """Every other article of a collection, asked about all of them; then the other half of the articles."""
+    documents, asked = rows(folder / "documents.jsonl"), rows(folder / "queries.jsonl")
+    article = {d: row["article"] for row in asked for d in row["evidence_doc_ids"]}
+    names = sorted(set(article.values()))
+    for first in (0, 1):
+        held = set(names[first::2])
+        kept = [{k: v for k, v in d.items() if k in schema or k == "id"} for d in documents]
+        put = [("own" if row["article"] in held else "stranger", row["text"]) for row in sample(asked, ASKED)]
+        yield from ask(group, [d for d in kept if article.get(d["id"]) in held], schema, put)
+
+
+def of_articles(group: str, language: str) -> Iterator[Case]:
+    """The same of `benchmarks.articles`, with its near misses."""
+    found = articles.paragraphs(language)
+    names = list(dict.fromkeys(p["article"] for p in found))
+    for first in (0, 1):
+        held = names[first::2]
+        put = [("own" if p["article"] in held else "stranger", text) for p in found for text, _ in p["questions"]]
+        put += [(NEAR, text) for p in found for text in p["near"] if p["article"] in held]
+        kept = [{"id": p["id"], "body": p["body"]} for p in found if p["article"] in held]
+        yield from ask(group, kept, PARAGRAPH, put)
+
+
+def of_everyday(group: str, half: str) -> Iterator[Case]:
+    """The first question of each session."""
+    for path in sorted((EVERYDAY / half).glob("*.json")):
+        held = json.loads(path.read_text(encoding="utf-8"))
+        put = [(q["kind"] if q["kind"] in (NEAR, OFF) else "own", q["text"]) for q in held["questions"]]
+        yield from ask(group, held["documents"], schema_of(held["documents"]), put)
+
+
+def whole(group: str, data: Path, home: str) -> Iterator[Case]:
+    """A collection, asked its own questions and those of the others."""
     questions = {name: read_questions(data / name) for name in SCHEMAS}
-    for home, schema in SCHEMAS.items():
-        with engine.open(folder / home, agent="offline") as quarry:
-            quarry.upsert(home, rows(data / home / "documents.jsonl"), schema)
-        own = chosen(questions[home], "all", None if home == "multihop_rag" else OTHERS)
-        put = [(home, home, home, "null" if q.kind == "null" else "own", q) for q in own]
-        for other in SCHEMAS:
-            strangers = chosen(questions[other], "all", STRANGERS) if other != home else []
-            put += [(home, home, home, "stranger", q) for q in strangers if q.kind != "null"]
-        yield from ask(folder / home, put)
+    put = [*_kinds(questions[home], "own", ASKED), *_kinds(questions[home], "null", NULL)]
+    for other in SCHEMAS:
+        if other != home:
+            put += [("stranger", text) for _, text in _kinds(questions[other], "own", STRANGERS)]
+    yield from ask(group, rows(data / home / "documents.jsonl"), SCHEMAS[home], put)
 
 
-def halves(data: Path, folder: Path) -> Iterator[Case]:
-    """Every other article of a collection, asked about all of them."""
-    for home in (*LANGUAGES, "squad_dev"):
-        documents, asked = rows(data / home / "documents.jsonl"), rows(data / home / "queries.jsonl")
-        article = {d: row["article"] for row in asked for d in row["evidence_doc_ids"]}
-        held = set(sorted(set(article.values()))[::2])
-        kept = [{k: v for k, v in d.items() if k in SCHEMAS["squad_dev"] or k == "id"} for d in documents]
-        with engine.open(folder / f"half {home}", agent="offline") as quarry:
-            schema = {"body": SCHEMAS["squad_dev"]["body"]} if home in LANGUAGES else SCHEMAS["squad_dev"]
-            quarry.upsert("half", [d for d in kept if article.get(d["id"]) in held], schema)
-        questions = chosen(read_questions(data / home), "all", OTHERS)
-        put = [
-            ("half", home, home if home in LANGUAGES else f"half of {home}", kind, question)
-            for question in questions
-            for kind in ["own" if asked[question.number]["article"] in held else "stranger"]
-        ]
-        yield from ask(folder / f"half {home}", put)
-
-
-def parts(data: Path, folder: Path) -> Iterator[Case]:
-    """Small parts of the collections, asked what they hold, what was left out, and what belongs elsewhere."""
-    rng = random.Random(SEED)
-    documents = {name: {d["id"]: d for d in rows(data / name / "documents.jsonl")} for name in SCHEMAS}
-    questions = {name: read_questions(data / name) for name in SCHEMAS}
-    gold = {name: answered_by(data / name) for name in SCHEMAS}
-    put: list[tuple[str, str, str, str, Asked]] = []
-    with engine.open(folder / "parts", agent="offline") as quarry:
-        for number in range(PARTS):
-            home = rng.choice(list(SCHEMAS))
-            own = [q for q in questions[home] if gold[home].get(q.number)]
-            held = rng.sample(own, 3)
-            kept = {document for q in held for document in gold[home][q.number]}
-            everything = sorted(documents[home])
-            kept |= set(rng.sample(everything, max(0, rng.choice(SIZES) - len(kept))))
-            gone = rng.sample([q for q in own if not gold[home][q.number] & kept], 3)
-            other = rng.choice([name for name in SCHEMAS if name != home])
-            quarry.upsert(f"n{number}", [documents[home][d] for d in sorted(kept)], SCHEMAS[home])
-            for kind, asked in (
-                ("own", held),
-                ("gone", gone),
-                ("stranger", rng.sample([q for q in questions[other] if q.kind != "null"], 2)),
-            ):
-                put += [(f"n{number}", home, f"part of {home}", kind, q) for q in asked]
-    yield from ask(folder / "parts", put)
+def _kinds(questions: Sequence[Asked], kind: str, limit: int) -> list[tuple[str, str]]:
+    return [
+        (kind, q.text) for q in chosen([q for q in questions if (q.kind == "null") == (kind == "null")], "all", limit)
+    ]
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -161,26 +177,16 @@ def rows(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def answered_by(folder: Path) -> dict[int, set[str]]:
-    """Number of a question → the documents that answer it."""
-    number = {row["id"]: place for place, row in enumerate(rows(folder / "queries.jsonl"))}
-    found: dict[int, set[str]] = {}
-    for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines():
-        question, document, grade = line.split("\t")
-        if int(grade) > 0 and question in number:
-            found.setdefault(number[question], set()).add(document)
-    return found
-
-
-def fitted(cases: Sequence[Case], fields: Sequence[str]) -> dict[str, float]:
-    """Weighted logistic regression with a small ridge, by Newton's method."""
+def fitted(cases: Sequence[Case]) -> dict[str, float]:
+    """Weighted logistic regression with a small ridge, by Newton's method; then the bias, see the module."""
     counts = Counter((c.group, c.kind) for c in cases)
+    seen = [c for c in cases if c.values is not None]
     weights = np.asarray(
-        [WEIGHT[c.kind] / counts[c.group, c.kind] * (OF_PART if c.group.startswith("part") else 1.0) for c in cases]
+        [WEIGHT[c.kind] / counts[c.group, c.kind] * GROUP_WEIGHT.get(c.group.split(" ")[0], 1.0) for c in seen]
     )
     weights /= weights.sum()
-    target = np.asarray([c.kind == "own" for c in cases], np.float64)
-    table = np.asarray([[getattr(c.values, name) for name in fields] for c in cases])
+    target = np.asarray([c.kind == "own" for c in seen], np.float64)
+    table = np.asarray([[getattr(c.values, name) for name in FIELDS] for c in seen])
     mean, spread = table.mean(axis=0), table.std(axis=0) + 1e-9
     scaled = np.c_[(table - mean) / spread, np.ones(len(table))]
     held = np.zeros(scaled.shape[1])
@@ -190,36 +196,58 @@ def fitted(cases: Sequence[Case], fields: Sequence[str]) -> dict[str, float]:
         curve = (scaled * (weights * chance * (1 - chance))[:, None]).T @ scaled + RIDGE * np.eye(len(held))
         held -= np.linalg.solve(curve, slope)
     raw = held[:-1] / spread
-    return dict(zip(fields, raw.tolist(), strict=True)) | {"bias": float(held[-1] - raw @ mean)}
+    found = dict(zip(FIELDS, raw.tolist(), strict=True)) | {"bias": float(held[-1] - raw @ mean), "usual": 0.0}
+    foreign = [score(c, found) for c in cases if c.group.startswith("language") and c.kind == "own"]
+    shift = -float(np.quantile(foreign, 1 - ANSWERED))
+    found["bias"] += shift
+    found["usual"] = shift / found["similarity"]
+    return found
+
+
+def score(case: Case, weights: dict[str, float]) -> float:
+    """Log-odds that a case answers; `usual` is taken off a cosine where there is one."""
+    if case.values is None:
+        return -1e9
+    off = weights["usual"] * weights["similarity"] if case.values.similarity else 0.0
+    return weights["bias"] - off + sum(weights[name] * getattr(case.values, name) for name in FIELDS)
 
 
 def shares(cases: Sequence[Case], weights: dict[str, float]) -> str:
     """Answered and refused, by group."""
-    seen: dict[tuple[str, str], list[bool]] = {}
+    seen: dict[str, dict[str, list[bool]]] = {}
     for case in cases:
-        score = weights["bias"] + sum(
-            weights.get(name, 0.0) * getattr(case.values, name) for name in Values.__struct_fields__
-        )
-        seen.setdefault((case.group, case.kind), []).append((score >= 0) == (case.kind == "own"))
-    return "\n".join(f"    {group:26} {kind:9} {np.mean(right):.3f}" for (group, kind), right in sorted(seen.items()))
+        right = (score(case, weights) >= 0) == (case.kind == "own")
+        seen.setdefault(case.group, {}).setdefault(case.kind, []).append(right)
+    return "\n".join(
+        f"    {group:26} " + "  ".join(f"{kind} {np.mean(right):.3f}" for kind, right in sorted(kinds.items()))
+        for group, kinds in sorted(seen.items())
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     if not options.data.is_dir():
         raise SystemExit(f"no evaluation data at {options.data}; give --data")
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        cases = [*halves(options.data, place), *whole(options.data, place), *parts(options.data, place)]
+    groups = [f"{form} {code}" for form in ("language", "dropped") for code in LANGUAGES]
+    groups += [f"articles {code}" for code in articles.LANGUAGES]
+    groups += ["everyday open", "half squad_dev", *(f"whole {name}" for name in SCHEMAS if name != "squad_dev")]
+    # Each in a process of its own: a language that is dropped stays dropped.
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.workers, mp_context=spawn, max_tasks_per_child=1) as pool:
+        cases = [c for found in pool.map(recorded, groups, [options.data] * len(groups)) for c in found]
     even, odd = [c for c in cases if c.is_even], [c for c in cases if not c.is_even]
-    weights = fitted(even, FIELDS)
-    print({name: round(value, 3) for name, value in weights.items()}, f"\n(in the code: {WEIGHTS})")
+    weights = fitted(even)
+    weights_in_code = {name: round(value, 3) for name, value in weights.items() if name != "usual"}
+    print(f"{weights_in_code}, usual cosine {USUAL_COSINE + weights['usual']:.3f}\n(in the code: {WEIGHTS})")
     print(f"  even\n{shares(even, weights)}\n  odd\n{shares(odd, weights)}")
-    for left_out in (*SCHEMAS, *LANGUAGES):
-        without = fitted([c for c in even if c.home != left_out], FIELDS)
-        print(f"  fitted without {left_out}\n{shares([c for c in cases if c.home == left_out], without)}")
+    for name in (*LANGUAGES, *articles.LANGUAGES, "everyday open", *(f"whole {name}" for name in SCHEMAS)):
+        left_out = [c for c in cases if name in (c.group, c.group.split(" ", 1)[1])]
+        if left_out:
+            without = fitted([c for c in even if name not in (c.group, c.group.split(" ", 1)[1])])
+            print(f"  fitted without {name}\n{shares(left_out, without)}")
 
 
 if __name__ == "__main__":

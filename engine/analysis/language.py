@@ -56,6 +56,8 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
         unspaced: as `stop`, of a script without spaces; they part a question.
         which: words that the wanted kind follows: "which **city**".
         amount, money, time, person, place: what asks for that kind of answer.
+        how: what asks for the steps of doing something.
+        makes: words for writing, sending and making, and for what is written: they ask who made a document, or when.
         numbers, times, currencies: words that give an amount, a time, and an amount of money.
         months: twelve, each with its forms apart by spaces.
         after, since, before, until, between, joins: what stands before a date, and between two.
@@ -92,9 +94,11 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
     which: str = ""
     amount: tuple[str, ...] = ()
     money: tuple[str, ...] = ()
+    how: tuple[str, ...] = ()
     time: tuple[str, ...] = ()
     person: tuple[str, ...] = ()
     place: tuple[str, ...] = ()
+    makes: str = ""
     numbers: str = ""
     times: str = ""
     currencies: str = ""

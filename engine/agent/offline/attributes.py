@@ -8,7 +8,7 @@ from engine.agent.evidence.likeness import Likeness
 from engine.agent.evidence.table import Table, begins_alike
 from engine.agent.steps import Block, ReadingPassage
 from engine.analysis.analyzer import query_terms
-from engine.analysis.language import neutral
+from engine.analysis.language import language, neutral
 from engine.question.kinds import Kind
 
 NAMED = 0.5
@@ -17,21 +17,34 @@ _PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
 
 
 def answering_fact(
-    passage: ReadingPassage, table: Table, number: int, kind: Kind | None, likeness: Likeness | None
+    passage: ReadingPassage,
+    table: Table,
+    number: int,
+    kind: Kind | None,
+    likeness: Likeness | None,
+    asked_now: str,
 ) -> Block | None:
     """The attribute value that answers; None where the text may, or no attribute is asked for.
 
-    An attribute is asked for by its name, in any form or a word of like meaning; or by the kind of answer, where the
-    text lacks a word of the question: in "who wrote the mail" the mail does not say "wrote".
+    An attribute is asked for by its name, in any form or a word of like meaning; or, where the
+    question is who made the document or when, by the kind of answer: in "who wrote the mail" the mail does not say it.
 
     Args:
         number: of the passage in the table.
+        asked_now: the latest message; what only earlier ones asked is not asked of an attribute.
     """
     held = table.own[table.rows(number)].max(axis=0, initial=0.0)
-    lacking = [t for t, credit in zip(table.asked.terms, held, strict=True) if credit < 1 and not t.is_named]
+    now = frozenset(query_terms(asked_now, table.asked.languages))
+    lacking = [
+        term
+        for term, credit in zip(table.asked.terms, held, strict=True)
+        if credit < 1 and not term.is_named and term.forms & now
+    ]
     asked = frozenset(form for term in lacking for form in term.forms)
     known = frozenset(form for term in table.asked.terms for form in term.forms)
     usual = {"person": neutral().person_facts, "time": neutral().time_facts}.get(kind or "", "").split()
+    if not language(table.asked.code).pattern("makes").search(asked_now):
+        usual = []
     best: tuple[float, Block | None] = (0.0, None)
     for fact in passage.facts:
         value = frozenset(query_terms(fact.text, table.asked.languages))

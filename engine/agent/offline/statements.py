@@ -15,6 +15,7 @@ from engine.agent.evidence.table import Table
 from engine.agent.offline.attributes import answering_fact
 from engine.agent.offline.wording import MAX_SENTENCE, MIN_SENTENCE, NOTHING, leans, readability, tidy
 from engine.agent.steps import Question, ReadingPassage
+from engine.analysis.language import language
 from engine.question.kinds import Kind, shows, wanted
 from engine.question.terms import AskedTerms
 
@@ -24,6 +25,8 @@ PLACE = 0.2
 """What the rank of its passage adds to a sentence, at most, where holding the whole question gives 1."""
 KIND = 0.13
 """What showing the kind of answer that is asked for adds, and showing none takes away."""
+HEADED = 0.5
+"""Share of what a sentence holds with what stands above it, below which that heading answers and not the sentence."""
 LITTLE = 0.01
 """Score of a sentence that holds nothing of the question."""
 Shares = npt.NDArray[np.float32]
@@ -67,7 +70,9 @@ class Statements:
         read, held = [p.passage for p in passages], [p.attributes for p in passages]
         self.table = Table(asked or question.terms, read, held, likeness, [_spans(p) for p in passages])
         self._code = question.terms.code
+        self._asked_now = question.message or question.text
         self.kind: Kind | None = wanted(question.text, self._code)
+        self._asks_how = self.kind is None and language(self._code).pattern("how").search(question.text) is not None
         self._blocks = [block for p in passages for block in p.blocks]
         self._parts: dict[int, str] = {}
         top = max((p.score for p in passages), default=0.0) or 1.0
@@ -134,7 +139,7 @@ class Statements:
     def fact(self, statement: Statement) -> Statement | None:
         """The attribute of a statement's document that answers in its place; None where none is asked for."""
         passage = self.passages[statement.passage]
-        found = answering_fact(passage, self.table, statement.passage, self.kind, self._likeness)
+        found = answering_fact(passage, self.table, statement.passage, self.kind, self._likeness, self._asked_now)
         if found is None:
             return None
         name = " ".join(found.attribute.replace("_", " ").split())
@@ -153,9 +158,11 @@ class Statements:
         )
 
     def _together(self, row: int, passage: int, said: _Said) -> list[int]:
-        """The sentence with those that it needs: what it leans on, and what gives the figure."""
+        """The sentence with those that it needs: what it leans on, what gives the figure, and the steps after it."""
         span = self.table.rows(passage)
         rows = [row]
+        if self._asks_how:
+            return self._steps(row, span)
         if leans(self._part(row), self._code) and self._fits(rows, row - 1, span):
             rows.insert(0, row - 1)
         if self.shown(row) < 0 and self._fits(rows, row + 1, span) and self.shown(row + 1) > 0:
@@ -168,6 +175,22 @@ class Statements:
                 if self._fits(rows, near, span) and not self._ends_line(min(near, row)):
                     rows = sorted([*rows, near])
         return rows
+
+    def _steps(self, row: int, span: slice) -> list[int]:
+        """What follows below the same heading, from its first sentence where the heading holds the question."""
+        own = float(self.table.own[row] @ self.table.weights)
+        held = float(self.table.sentences[row] @ self.table.weights)
+        first = row
+        while own < HEADED * held and first > span.start and self._is_beside(first - 1, row):
+            first -= 1
+        rows = [first]
+        while self._fits(rows, rows[-1] + 1, span) and self._is_beside(rows[-1] + 1, row):
+            rows.append(rows[-1] + 1)
+        return rows
+
+    def _is_beside(self, near: int, row: int) -> bool:
+        """Whether a sentence stands below the same heading."""
+        return bool(self._part(near)) and bool((self.table.above[near] == self.table.above[row]).all())
 
     def _fits(self, rows: Sequence[int], near: int, span: slice) -> bool:
         if not span.start <= near < span.stop or near in rows or not self._part(near):
