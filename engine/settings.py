@@ -31,7 +31,8 @@ class VectorSettings(msgspec.Struct, frozen=True):
     Attributes:
         m: links a node; memory is about ``8 * m`` bytes a vector beside the vector itself.
         ef_construction: breadth of the search while building.
-        ef_search: breadth of a query, to which k is added; under a filter the query is broader still.
+        ef_search: breadth of a query in a graph of up to 100,000 rows, to which k is added; in larger ones, and under a
+            filter, the query is broader still.
         exact_limit: allowed sets up to this many rows are always scanned.
         graph_from: a graph is built when more than this many rows live; fewer are scanned.
         rebuild_dead_share: rows and graph are built anew when more than this share of them is dead.

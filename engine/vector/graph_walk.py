@@ -26,8 +26,22 @@ Measured at 100,000 x 256 (``benchmarks/vector_speed.py``): 1.7 µs a step of br
 BREADTH = 3.0
 BREADTH_A_RANK = 6.0
 """Breadth ``3 * ef_search + 6 * rank`` brings up the true rows down to `rank` with recall .99 (same source)."""
+EF_ROWS = 100_000
+EF_GROWTH = 0.3
+"""`ef_search` is meant for so many rows, and grows with this power of them beyond. In the clusters of
+``benchmarks/vector_speed.py`` the breadth for recall .994 goes from 80 at 3,000 rows to 140 at 48,000 (power .2), and
+steeper towards the end."""
 _SLACK = 2.0
 """How far beyond the planned rank the k-th allowed row may stand; chance moves it by a third at k = 10."""
+
+
+def breadth_at(ef_search: int, rows: int) -> int:
+    """Breadth of a query without a filter in a graph of `rows`: more rows need a broader one for the same recall.
+
+    >>> breadth_at(200, 20_000), breadth_at(200, 1_000_000)
+    (200, 399)
+    """
+    return int(ef_search * max(1.0, rows / EF_ROWS) ** EF_GROWTH)
 
 
 @dataclass
@@ -75,7 +89,7 @@ class GraphWalk:
         return top_k(self.view.labels[rows], scores, self.k)
 
     def _unfiltered(self, cost_of_scan: float) -> tuple[Rows, Scores] | None:
-        breadth = self.ef_search + self.k
+        breadth = breadth_at(self.ef_search, self.built) + self.k
         return self._fetch(breadth) if breadth * ROWS_A_STEP < cost_of_scan else None
 
     def _filtered(self, cost_of_scan: float, in_graph: int) -> tuple[Rows, Scores] | None:
