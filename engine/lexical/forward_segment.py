@@ -12,7 +12,7 @@ import numpy.typing as npt
 from engine.analysis.analyzer import language_of
 from engine.analysis.term_ids import TermIds, append_text_ids
 from engine.model.hits import Labels
-from engine.ranking.passage_terms import Indices, PassageTerms, TermTexts, header_terms, spans_of
+from engine.ranking.passage_terms import Indices, PassageTerms, TermTexts, append_header_ids, spans_of
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -123,10 +123,9 @@ def segment_of(passages: Sequence[ForwardPassage]) -> Segment:
         record = known.setdefault((document_id, header, language), len(known))
         if record == len(id_ends):
             ids += document_id.encode()
-            terms = header_terms(header, language)
-            headers.extend(terms.terms)
-            name_starts.extend(start for start, _ in terms.names)
-            name_lengths.extend(length for _, length in terms.names)
+            for start, length in append_header_ids(header, language, headers):
+                name_starts.append(start)
+                name_lengths.append(length)
             for ends, values in ((id_ends, ids), (header_ends, headers), (name_ends, name_starts)):
                 ends.append(len(values))
         labels.append(label)

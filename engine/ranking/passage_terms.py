@@ -130,16 +130,24 @@ class HeaderTerms(NamedTuple):
 
 @lru_cache(maxsize=_TEXTS_KEPT)
 def header_terms(header: str, language: str) -> HeaderTerms:
-    """The terms of a header beside a text of `language`; a name is a title less its qualifier in brackets."""
-    terms, names = array("I"), list[tuple[int, int]]()
+    """The terms of a header beside a text of `language`, and its names."""
+    terms = array("I")
+    names = append_header_ids(header, language, terms)
+    return HeaderTerms(tuple(terms), tuple(names))
+
+
+def append_header_ids(header: str, language: str, out: array[int]) -> list[tuple[int, int]]:
+    """Append the terms of a header to `out`; where its names stand among them. A name is a title less its qualifier."""
+    before = len(out)
+    names: list[tuple[int, int]] = []
     for title in split_header(header):
         name = without_qualifier(title)
-        start = len(terms)
-        if length := append_text_ids(name, language, terms):
+        start = len(out) - before
+        if length := append_text_ids(name, language, out):
             names.append((start, length))
         if len(name) < len(title):
-            append_text_ids(title[len(name) :], language, terms)
-    return HeaderTerms(tuple(terms), tuple(names))
+            append_text_ids(title[len(name) :], language, out)
+    return names
 
 
 @lru_cache(maxsize=_TEXTS_KEPT)

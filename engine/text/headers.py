@@ -18,6 +18,7 @@ HEADER_TOKENS = 40
 _SEPARATOR = " · "
 
 _QUALIFIER = re.compile(r"\s*[(\[（][^()\[\]（）]*[)\]）]\s*$")
+_CLOSING = (")", "]", "）")
 _LETTERS = re.compile(rf"[^\W\d_]{{2}}|[{CJK}{HANGUL}]")
 _OPAQUE = re.compile(
     r"(?:[a-z][a-z0-9+.\-]*://|www\.|mailto:|data:|urn:)\S+"
@@ -107,4 +108,5 @@ def without_qualifier(title: str) -> str:
     >>> without_qualifier("Mercury (planet)"), without_qualifier("(I)")
     ('Mercury', '(I)')
     """
-    return _QUALIFIER.sub("", title) or title
+    # Hardly a title ends in a bracket, and looking for the one that opens takes long.
+    return _QUALIFIER.sub("", title) or title if title.rstrip().endswith(_CLOSING) else title
