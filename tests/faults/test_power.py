@@ -56,11 +56,10 @@ def run_child(shim: Path, folder: Path, seed: int, steps: int, **environment: st
 
 
 def expected(acknowledged: bytes) -> tuple[list[Model], list[str]]:
-    """The states that may be seen, the last of which has what began and was not acknowledged; and whole backups."""
-    model: Model = {}
+    """The states that may be seen, the last of which have what began and was not acknowledged; and whole backups."""
+    states: list[Model] = [{}]
     backups: list[str] = []
     begun: dict[str, Any] | None = None
-    unsure: list[Model] = []
     for line in acknowledged.decode().splitlines(keepends=True):
         if not line.endswith("\n"):
             break
@@ -68,16 +67,15 @@ def expected(acknowledged: bytes) -> tuple[list[Model], list[str]]:
         if "begin" in said:
             begun = said
         elif begun is not None:
-            after = applied(model, begun)
+            after = [applied(held, begun) for held in states]
             if "done" in said:
                 if begun["begin"] == "backup":
                     backups.append(f"backup{begun['step']}")
-                model, unsure = after, []
+                states = after
             else:
-                # Refused: it is whole or it never was.
-                unsure = [applied(held, begun) for held in (model, *unsure)]
+                # Refused: it is whole or it never was, also where it failed after its commit.
+                states += after
             begun = None
-    states = [model, *unsure]
     return states + ([applied(held, begun) for held in states] if begun else []), backups
 
 
