@@ -1,4 +1,4 @@
-"""Runs the server in this process: uvicorn, one process, because one process owns a data directory."""
+"""Runs the server: uvicorn in this process, which owns its data directory, or in several that share a database."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
+from pathlib import Path
 
 import uvicorn
 
@@ -21,6 +22,8 @@ from api.logs import configure_logging
 from api.memory import limit_arenas, settled
 from api.service import Service
 from api.settings import Settings, SettingsError, shown
+from api.workers import run_workers
+from engine import QuarryError
 
 VERSION = version("quarry-search")
 KEEP_ALIVE_SECONDS = 75
@@ -39,22 +42,43 @@ LAST_WORDS_SECONDS = 5.0
 _log = logging.getLogger("quarry.server")
 
 
-def serve(settings: Settings) -> int:
+def serve(settings: Settings, workers: int = 1) -> int:
     """Serve until SIGINT or SIGTERM; print ``listening on http://HOST:PORT`` once requests are answered.
 
     Told to stop, it takes no new connections, lets what runs go on for `shutdown_seconds`, and then ends open streams
     with an ``error`` event.
 
+    Args:
+        workers: processes; more than one only where data is in a database.
+
     Returns:
         Exit code: 0 after an orderly end, else 1; the log says why.
 
     Raises:
-        SettingsError: the address cannot be listened on.
+        SettingsError: the address cannot be listened on, or one process alone may use the data.
         QuarryError: the data directory could not be opened, or the key in the settings cannot be used.
     """
     limit_arenas()
     configure_logging(settings.log_level, settings.log_format)
+    if workers > 1 and isinstance(settings.data, Path):
+        raise SettingsError(
+            "One process owns a data directory; several workers need a database: --data postgresql://…."
+        )
     sockets = listening_sockets(settings.host, settings.port)
+    if workers == 1:
+        return _serve(settings, sockets)
+
+    def work(is_first: bool) -> int:  # noqa: FBT001 - of `run_workers`
+        try:
+            return _serve(settings, sockets, announces=is_first)
+        except (QuarryError, SettingsError) as error:
+            _log.error("cannot start: %s", getattr(error, "message", error))
+            return 1
+
+    return run_workers(workers, sockets, work)
+
+
+def _serve(settings: Settings, sockets: list[socket.socket], *, announces: bool = True) -> int:
     app = create_app(settings)
     config = uvicorn.Config(
         app,
@@ -68,7 +92,7 @@ def serve(settings: Settings) -> int:
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(settings.shutdown_seconds + LAST_WORDS_SECONDS) + 1,
     )
-    server = _Server(config, app.state.service, settings)
+    server = _Server(config, app.state.service, settings, announces=announces)
     try:
         server.run(sockets)
     except SystemExit:
@@ -126,10 +150,11 @@ def _connections(wanted: int) -> int:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, service: Service, settings: Settings) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, settings: Settings, *, announces: bool) -> None:
         super().__init__(config)
         self._service = service
         self._settings = settings
+        self._announces = announces
         self._began = time.monotonic()
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
@@ -150,6 +175,8 @@ class _Server(uvicorn.Server):
         if self.started:
             count = (await self._service.read(self._service.engine.totals)).namespaces
             _log.info("started", extra={"version": VERSION, "namespaces": count, "settings": shown(self._settings)})
+            if not self._announces:
+                return
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             written = f"[{host}]" if ":" in host else host
             sys.stdout.write(f"listening on http://{written}:{port}\n")

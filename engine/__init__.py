@@ -46,7 +46,7 @@ from engine.errors import (
     UnknownAttribute,
     UnsupportedFormat,
 )
-from engine.facade import Engine, open, repair, restore
+from engine.facade import Engine, move, open, repair, restore
 from engine.fairness import TENANT, FairThreads
 from engine.model.events import Event, SearchFailed, SessionResult, StatusEvent
 from engine.model.explain import ExplainedQuery, Explanation, ModelCall, Removal
@@ -68,6 +68,7 @@ from engine.storage.parquet import parquet_rows
 from engine.store.keys import KeyStore
 from engine.store.opening import is_database
 from engine.store.protocol import BackupReport
+from engine.transfer import Move
 
 __all__ = [
     "DEFAULT_COMPANY",
@@ -113,6 +114,7 @@ __all__ = [
     "ModelSettings",
     "ModelTruncated",
     "ModelUnavailable",
+    "Move",
     "Namespace",
     "NamespaceNotFound",
     "NamespaceStats",
@@ -149,6 +151,7 @@ __all__ = [
     "UnsupportedFormat",
     "VectorSettings",
     "is_database",
+    "move",
     "open",
     "parquet_rows",
     "repair",

@@ -46,7 +46,7 @@ class Core:
         # First, because it refuses settings that contradict each other.
         self._model = chosen_model(settings, observer)
         self.store = store
-        self._embedder = embedder
+        self.embedder = embedder
         self.settings = settings
         self.closed = False
         self.catalog = store.catalog
@@ -86,7 +86,7 @@ class Core:
 
     def warm(self) -> None:
         """Have the embedder load its model."""
-        self._embedder.embed_queries(["warm"])
+        self.embedder.embed_queries(["warm"])
 
     def keys(self, company: Company) -> KeyStore:
         """The API keys of `company`."""

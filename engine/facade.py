@@ -10,6 +10,7 @@ from typing import Any
 from engine.agent.searches import Searches
 from engine.assembly import Core, assemble
 from engine.embedding.protocol import Embedder
+from engine.embedding.registry import load_embedder
 from engine.errors import InvalidRequest
 from engine.model.document import DocumentBody
 from engine.model.events import Event
@@ -22,6 +23,7 @@ from engine.settings import EngineSettings, with_overrides
 from engine.store.keys import KeyStore
 from engine.store.opening import repair_store, restore_store
 from engine.store.protocol import BackupReport
+from engine.transfer import Move, Progress, transfer
 
 MAX_DELETED = 10_000
 
@@ -306,6 +308,44 @@ def open(  # noqa: A001 - `engine.open` reads like `shelve.open`
     """
     chosen = with_overrides(settings or EngineSettings(), overrides)
     return Engine(assemble(path, embedder, chosen, observer or SilentObserver(), create=create), company)
+
+
+def move(
+    source: str | Path,
+    target: str | Path,
+    *,
+    embedder: str | Embedder = "wordllama",
+    settings: EngineSettings | None = None,
+    progress: Progress | None = None,
+) -> Move:
+    """Bring all companies, namespaces, documents and keys of one data directory or database into another.
+
+    The source is only read. Documents are cut and embedded anew; then counts, checksums and the answers to 100 queries
+    are compared. Run again, it goes on where it was broken off. Search sessions stay behind.
+
+    Args:
+        source: nobody may write to it meanwhile.
+        target: made where it does not exist.
+        progress: is told a namespace, how many of its documents are done, and of how many.
+
+    Raises:
+        DataDirectoryNotFound: there is no source.
+        ReindexRequired: a namespace was embedded by another embedder than `embedder`.
+        InvalidRequest: both are one, or the target holds a namespace of the same name and another schema.
+    """
+    if str(source) == str(target):
+        raise InvalidRequest("Source and target are the same.", path="target")
+    chosen, silent = with_overrides(settings or EngineSettings(), {"agent": "offline"}), SilentObserver()
+    loaded = load_embedder(embedder, url=chosen.embedder_url, key=chosen.embedder_key)
+    old = assemble(source, loaded, chosen, silent, create=False)
+    try:
+        new = assemble(target, loaded, chosen, silent)
+        try:
+            return transfer(old, new, progress)
+        finally:
+            new.close()
+    finally:
+        old.close()
 
 
 def repair(path: str | Path, *, settings: EngineSettings | None = None) -> list[str]:

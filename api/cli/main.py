@@ -15,6 +15,7 @@ from api.cli.documents import delete, documents, export, get, namespaces, schema
 from api.cli.ingest import ingest
 from api.cli.keys import keys
 from api.cli.mcp import mcp
+from api.cli.move import move
 from api.cli.output import FAILED, INTERRUPTED
 from api.cli.search import retrieve, search
 from api.cli.serve import serve
@@ -70,6 +71,7 @@ for command in (
     backup,
     restore,
     repair,
+    move,
     config,
     completion,
     demo,

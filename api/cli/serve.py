@@ -26,9 +26,10 @@ def _listing() -> str:
 @click.command(epilog="Settings of the environment:\n\n\b\n" + _listing())
 @click.option("--host", help="Address to listen on (QUARRY_HOST, else 127.0.0.1).")
 @click.option("--port", type=click.IntRange(0, 65_535), help="Port; 0 takes a free one (QUARRY_PORT, else 8000).")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes; on a database.")
 @data_option
 @reports_errors
-def serve(host: str | None, port: int | None, data: Place | None) -> None:
+def serve(host: str | None, port: int | None, workers: int, data: Place | None) -> None:
     """Serve /v1 until interrupted. Prints one line when it answers."""
     # Imported here: the server's libraries would slow down every other command.
     from api.server import serve as run
@@ -37,7 +38,7 @@ def serve(host: str | None, port: int | None, data: Place | None) -> None:
     _check_address(settings)
     if settings.api_key is None and sys.stdin.isatty() and sys.stderr.isatty():
         _offer_key(data)
-    sys.exit(run(settings))
+    sys.exit(run(settings, workers))
 
 
 def _check_address(settings: Settings) -> None:

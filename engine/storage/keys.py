@@ -95,18 +95,29 @@ class Keyring(Mirror[dict[str, _Held]]):
     ) -> tuple[ApiKey, str]:
         """See `KeyStore.create`."""
         key, raw = make_key(company, name, scopes, expires_at, created_by, self._clock())
-        digest = digest_of(raw)
-        expires_ms = None if key.expires_at is None else to_ms(key.expires_at)
-        shown = [key.id, company.id, name, key.prefix, key.suffix]
+        self.add(key, digest_of(raw))
+        return key, raw
+
+    def stored(self, company_id: int) -> list[tuple[ApiKey, str]]:
+        """The company's keys, each with the digest of its raw form."""
+        with self._lock:
+            digests = {held.key.id: held.digest for held in self._by_digest.values()}
+        return [(key, digests[key.id]) for key in self.of_company(company_id) if key.id in digests]
+
+    def add(self, key: ApiKey, digest: str) -> None:
+        """Take over a key of another store; one that is there already stays as it is."""
+        used, expires = (None if at is None else to_ms(at) for at in (key.last_used_at, key.expires_at))
+        shown = [key.id, key.company_id, key.name, key.prefix, key.suffix]
         with self._changing():
+            if digest in self._by_digest:
+                return
             with self._writing() as cursor:
                 cursor.execute(
-                    "INSERT INTO api_keys VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL, $10)",
-                    [*shown, digest, " ".join(key.scopes), to_ms(key.created_at), created_by, expires_ms],
+                    "INSERT INTO api_keys VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                    [*shown, digest, " ".join(key.scopes), to_ms(key.created_at), key.created_by, used, expires],
                 )
             with self._lock:
                 self._by_digest[digest] = _Held(digest, key)
-        return key, raw
 
     def of_company(self, company_id: int) -> list[ApiKey]:
         """See `KeyStore.list`."""

@@ -134,6 +134,14 @@ class Keyring(Protocol):
         """See `KeyStore.revoke`."""
         ...
 
+    def stored(self, company_id: int) -> list[tuple[ApiKey, str]]:
+        """The company's keys, each with the digest of its raw form, for another store."""
+        ...
+
+    def add(self, key: ApiKey, digest: str) -> None:
+        """Take over a key of another store; one that is there already stays as it is."""
+        ...
+
 
 class Sessions(Protocol):
     """Search sessions between their turns. Thread-safe.

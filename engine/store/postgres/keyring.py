@@ -81,8 +81,16 @@ class PostgresKeyring:
         self.add(key, digest_of(raw))
         return key, raw
 
+    def stored(self, company_id: int) -> list[tuple[ApiKey, str]]:
+        self.flush()
+        with self._pool.reading() as connection:
+            rows = connection.execute(
+                f"SELECT k.digest, {_COLUMNS} {_FROM} WHERE k.company = %s ORDER BY k.created_at, k.id".encode(),
+                [company_id],
+            ).fetchall()
+        return [(_key(row[1:]), row[0]) for row in rows]
+
     def add(self, key: ApiKey, digest: str) -> None:
-        """Store a key under the digest of its raw form, unless it is there."""
         used, expires = (None if at is None else to_ms(at) for at in (key.last_used_at, key.expires_at))
         row = [key.id, key.company_id, key.name, key.prefix, key.suffix, digest, " ".join(key.scopes)]
         self._pool.written(

