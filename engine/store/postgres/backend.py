@@ -82,9 +82,8 @@ class PostgresBackend:
         self._pool.written(work)
 
     def exists(self, namespace: int) -> bool:
-        with self._pool.reading() as connection:
-            row = connection.execute("SELECT 1 FROM quarry.namespaces WHERE namespace = %s", [namespace]).fetchone()
-        return row is not None
+        asked = "SELECT 1 FROM quarry.namespaces WHERE namespace = %s"
+        return self._pool.read(lambda connection: connection.execute(asked, [namespace]).fetchone()) is not None
 
     def confirm(self, namespace: int) -> None:
         """Its name in the catalog is all that it takes."""
@@ -300,8 +299,7 @@ class PostgresBackend:
         return unescaped_scalar(kind, row[0]), unescaped_scalar(kind, row[1])
 
     def state(self, namespace: int) -> NamespaceState:
-        with self._pool.reading() as connection:
-            held = read_state(connection, namespace)
+        held = self._pool.read(lambda connection: read_state(connection, namespace))
         return NamespaceState(
             seq=held.seq,
             schema=None if held.schema is None else decoded_schema(held.schema),
@@ -313,13 +311,11 @@ class PostgresBackend:
         )
 
     def searched(self, namespace: int) -> tuple[str, ...] | None:
-        with self._pool.reading() as connection:
-            held = read_state(connection, namespace).searched
+        held = self._pool.read(lambda connection: read_state(connection, namespace)).searched
         return None if held is None else tuple(held)
 
     def generation(self, namespace: int) -> int:
-        with self._pool.reading() as connection:
-            return read_state(connection, namespace).seq
+        return self._pool.read(lambda connection: read_state(connection, namespace)).seq
 
     def languages(self, namespace: int) -> Mapping[str, int]:
         with self._pool.reading() as connection:

@@ -147,8 +147,8 @@ class PostgresCatalog:
         return found[0]
 
     def _found(self, where: str, parameters: list[Any]) -> list[StoredNamespace]:
-        with self._pool.reading() as connection:
-            rows = connection.execute(f"{_FROM} WHERE {where}".encode(), parameters).fetchall()
+        statement = f"{_FROM} WHERE {where}".encode()
+        rows = self._pool.read(lambda connection: connection.execute(statement, parameters).fetchall())
         return [_stored(row) for row in rows]
 
 

@@ -56,6 +56,9 @@ _SETTINGS = (
 )
 
 
+_AWAY = "The database cannot be reached."
+
+
 class CommitLost(StorageError):
     """The connection was lost while a commit was under way, and the database cannot say whether it happened."""
 
@@ -109,7 +112,7 @@ def _unreached(said: str) -> StorageError:
         return StorageError("The database refuses the user or the password.")
     if "SSL" in said or "certificate" in said:
         return StorageError("The database and this server cannot agree on TLS; see sslmode and sslrootcert of libpq.")
-    return StorageError("The database cannot be reached.")
+    return StorageError(_AWAY)
 
 
 class _Stoppable:
@@ -176,6 +179,21 @@ class Pool:
             return
         with self.reading_apart() as connection:
             yield connection
+
+    def read(self, work: Callable[[Connection], _T]) -> _T:
+        """The result of `work` in a snapshot; run again, a few times, when the database went away meanwhile."""
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                time.sleep(PAUSE_S * 2 ** (attempt - 1))
+            try:
+                with self.reading() as connection:
+                    return work(connection)
+            except StorageError as error:
+                is_held = getattr(self._held, "connection", None) is not None
+                is_passing = isinstance(error.__cause__, _PASSING) or _is_lost(error.__cause__)
+                if is_held or not is_passing or attempt + 1 == ATTEMPTS:
+                    raise
+        raise AssertionError("unreachable")
 
     @contextmanager
     def snapshot(self) -> Generator[Connection]:
@@ -338,7 +356,10 @@ def _is_lost(error: BaseException | None) -> bool:
     """Whether the connection went away, with or without a last word of the server."""
     if isinstance(error, (errors.AdminShutdown, errors.CrashShutdown)):
         return True
-    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+    if not isinstance(error, psycopg.OperationalError) or error.sqlstate is not None:
+        return False
+    # A wrong password does not get better by being tried again.
+    return _translated(error).message == _AWAY
 
 
 def _is_quiet(connection: Connection) -> bool:

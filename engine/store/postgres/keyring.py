@@ -25,6 +25,10 @@ _COLUMNS = (
 )
 _FROM = "FROM quarry.api_keys k JOIN quarry.companies c ON c.id = k.company"
 
+_BY_DIGEST = (
+    f"SELECT k.digest, coalesce(k.expires_at <= {NOW_MS}, false), {NOW_MS}, {_COLUMNS} {_FROM} WHERE k.digest = %s"
+)
+
 
 class PostgresKeyring:
     """Implements `engine.store.protocol.Keyring`. When keys were last used is written down by `flush`."""
@@ -48,14 +52,7 @@ class PostgresKeyring:
             root = self._roots.get(digest)
         if root is not None:
             return root
-        with self._pool.reading() as connection:
-            row = connection.execute(
-                (
-                    f"SELECT k.digest, coalesce(k.expires_at <= {NOW_MS}, false), {NOW_MS}, {_COLUMNS} {_FROM} "
-                    "WHERE k.digest = %s"
-                ).encode(),
-                [digest],
-            ).fetchone()
+        row = self._pool.read(lambda connection: connection.execute(_BY_DIGEST.encode(), [digest]).fetchone())
         if row is None or row[1] or not hmac.compare_digest(digest, row[0]):
             return None
         key = _key(row[3:])

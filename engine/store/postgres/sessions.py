@@ -44,8 +44,7 @@ class PostgresSessions:
         )
 
     def load(self, company_id: int, namespace_id: int, session_id: str) -> StoredSession:
-        with self._pool.reading() as connection:
-            return _read(connection, company_id, namespace_id, session_id)
+        return self._pool.read(lambda connection: _read(connection, company_id, namespace_id, session_id))
 
     def claim(self, company_id: int, namespace_id: int, session_id: str) -> StoredSession:
         def work(connection: Connection) -> StoredSession:

@@ -1,0 +1,1 @@
+"""PostgreSQL refused, too old, newer, damaged and cut off in the middle of a statement."""
