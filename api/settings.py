@@ -9,15 +9,14 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
-from engine import BudgetSettings, EngineSettings, ModelSettings, StorageSettings, is_database
+from api.places import Place, place, without_secrets
+from engine import BudgetSettings, EngineSettings, ModelSettings, StorageSettings
 
 MEBIBYTE = 1024 * 1024
-Place: TypeAlias = Path | str
-"""Where data is: a folder, or the address of a database."""
 
 
 class SettingsError(ValueError):
@@ -129,11 +128,6 @@ class Setting(msgspec.Struct, frozen=True):
         return without_secrets(str(value))
 
 
-def place(raw: str) -> Place:
-    """A folder, or the address of a database as it is."""
-    return raw if is_database(raw) else Path(raw)
-
-
 def _text(raw: str) -> str:
     return raw
 
@@ -199,19 +193,6 @@ def _origins(raw: str) -> tuple[str, ...]:
     if any(origin != "*" and not origin.startswith(("http://", "https://")) for origin in origins):
         raise ValueError("origins such as https://app.example.com, separated by commas, or *")
     return origins
-
-
-_CREDENTIALS = re.compile(r"(?<=://)[^/?]*@")
-_PASSWORD = re.compile(r"(?<=[?&]password=)[^&]*", re.IGNORECASE)
-
-
-def without_secrets(address: str) -> str:
-    """`address` without the name and password within it.
-
-    >>> without_secrets("postgresql://me:secret@db/quarry?sslmode=require")
-    'postgresql://***@db/quarry?sslmode=require'
-    """
-    return _PASSWORD.sub("***", _CREDENTIALS.sub("***@", address))
 
 
 def shown(settings: Settings) -> dict[str, str]:

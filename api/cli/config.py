@@ -6,7 +6,8 @@ import click
 
 from api.cli.options import data_option, json_option
 from api.cli.output import print_json, print_table, reports_errors
-from api.settings import Place, in_effect
+from api.places import Place
+from api.settings import in_effect
 
 
 @click.command()

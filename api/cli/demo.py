@@ -18,7 +18,8 @@ from api.cli.local import OpenedTarget
 from api.cli.options import PLACE
 from api.cli.output import console, messages, progress_bar, reports_errors
 from api.cli.stdlib_docs import SCHEMA, documents, module_names
-from api.settings import Place, from_environment
+from api.places import Place
+from api.settings import from_environment
 
 NAMESPACE = "python-docs"
 SHOWN = 4

@@ -23,7 +23,8 @@ from api.files.pieces import Options
 from api.files.report import Report
 from api.files.store import Store
 from api.files.walk import Found, Left, Selection
-from api.settings import from_environment, without_secrets
+from api.places import without_secrets
+from api.settings import from_environment
 from engine import QuarryError
 
 WATCH_SECONDS = 2.0

@@ -13,7 +13,7 @@ import click
 from api.cli.opened import existing
 from api.cli.options import company_option, data_option
 from api.cli.output import messages, reports_errors
-from api.settings import Place
+from api.places import Place
 
 if TYPE_CHECKING:
     import socket

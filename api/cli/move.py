@@ -10,7 +10,8 @@ from rich.progress import TaskID
 import engine
 from api.cli.options import PLACE
 from api.cli.output import FAILED, INTERRUPTED, counted, messages, print_line, progress_bar, reports_errors
-from api.settings import Place, from_environment, without_secrets
+from api.places import Place, without_secrets
+from api.settings import from_environment
 
 
 @click.command()

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 import engine
-from api.settings import Place, Settings, from_environment, without_secrets
+from api.places import Place, without_secrets
+from api.settings import Settings, from_environment
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from api.cli.reached import Where
-from api.settings import Place, place
+from api.places import Place, place
 from engine import DEFAULT_COMPANY
 
 F = TypeVar("F", bound=Callable[..., Any])

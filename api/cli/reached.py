@@ -11,7 +11,8 @@ import click
 from api.cli.local import OpenedTarget
 from api.cli.opened import opened
 from api.cli.target import Target
-from api.settings import Place, from_environment
+from api.places import Place
+from api.settings import from_environment
 from engine import DEFAULT_COMPANY
 
 

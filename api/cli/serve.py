@@ -11,7 +11,8 @@ import click
 from api.cli.opened import opened
 from api.cli.options import data_option
 from api.cli.output import messages, reports_errors
-from api.settings import SETTINGS, Place, Settings, from_environment
+from api.places import Place
+from api.settings import SETTINGS, Settings, from_environment
 
 
 def _listing() -> str:

@@ -11,7 +11,8 @@ import engine
 from api.cli.opened import existing
 from api.cli.options import company_option, data_option
 from api.cli.output import FAILED, INTERRUPTED, counted, messages, print_line, progress_bar, reports_errors
-from api.settings import Place, from_environment
+from api.places import Place
+from api.settings import from_environment
 
 
 @click.command()
