@@ -8,10 +8,12 @@ service, so no key is needed. The delimiter's random token is replaced by a fixe
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import engine
 from engine.agent.claude import fence
@@ -84,9 +86,9 @@ def prompts_of(kind: str) -> list[tuple[str, str, str]]:
     with (
         FakeMessages(scripted(kind)) as server,
         tempfile.TemporaryDirectory() as directory,
-        engine.open(
-            directory, settings=EngineSettings(llm=ModelSettings(api_key=server.key, base_url=server.url))
-        ) as quarry,
+        # The provider's own address, as far as the settings know: others are sent the schema in words too.
+        mock.patch.dict(os.environ, {"ANTHROPIC_BASE_URL": server.url}),
+        engine.open(directory, settings=EngineSettings(llm=ModelSettings(api_key=server.key))) as quarry,
     ):
         quarry.upsert("papers", DOCUMENTS, schema=SCHEMA)
         response = quarry.search("papers", **QUESTION, multiturn=kind == "a question back")
@@ -101,7 +103,8 @@ def main() -> int:
     parts = [
         "# Prompts",
         "Every prompt of one search of each kind, whole, as `python -m benchmarks.prompts` writes them. The system",
-        "text is the same in every call. User blocks follow each other without a mark between them.",
+        "text is the same in every call. User blocks follow each other without a mark between them. A model at an",
+        "address of one's own is sent the JSON schema of the reply in words too, as the last block.",
         "",
         "## System",
         "````text\n" + rules() + "\n````",

@@ -162,3 +162,48 @@ def test_no_draft_gets_a_lie_out(sentences: list[SentenceDraft], missing: list[s
         assert lie.rstrip(".") not in done.synthesis
         assert lie not in told
     assert done.results
+
+
+NAMES = st.from_regex(r"[A-Z][a-z]{3,7} [A-Z][a-z]{3,7}", fullmatch=True)
+WORDS = st.from_regex(r"[a-z]{3,8}( [a-z]{3,8}){1,4}", fullmatch=True)
+LABELS = st.from_regex(r"[a-z]{4,9}", fullmatch=True)
+MARKS = st.sampled_from(["“{}”", "„{}“", "«{}»", "»{}«", "‘{}’", "'{}'", "‚{}‘", "‹{}›", "›{}‹", "「{}」", '"{}"'])
+INVENTED = st.one_of(
+    st.builds("It was paid for by {}.".format, NAMES),
+    st.builds("The treasurer {} agreed to it.".format, NAMES),
+    st.builds("The cost was {} crowns.".format, st.integers(1_000, 9_999_999)),
+    st.builds("It rose by {:.1f} %.".format, st.floats(13.1, 99.9)),
+    st.builds("It stood in {}.".format, st.integers(1100, 1899)),
+    st.builds("See {}.example for the costs.".format, LABELS),
+    st.builds("Write to {}@{}.example.".format, LABELS, LABELS),
+    st.builds("Go to {} dot com.".format, LABELS),
+    st.builds("Open https://{}.example/{}.".format, LABELS, LABELS),
+    st.builds("Run sudo {} first.".format, LABELS),
+    st.builds("Call `{}` for it.".format, LABELS),
+    st.builds(lambda marks, words: f"The mayor said {marks.format(words)}.", MARKS, WORDS),
+)
+"""Statements that no source makes, of every kind that the gate is sure of."""
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(INVENTED, min_size=1, max_size=4), INVENTED, st.sampled_from(["supported", None]))
+def test_nothing_invented_gets_out_by_any_part_of_a_draft(lies: list[str], again: str, verdict: Any) -> None:
+    """The model lies in sentences, findings and what is missing; its reader believes it, and its repair lies again."""
+    reader, told = Reader(verdict), list[str]()
+
+    async def fetch(_: Sequence[str]) -> dict[str, dict[str, Any]]:
+        return DOCUMENTS
+
+    draft = AnswerDraft(
+        (FINDING, *(FindingDraft(lie, "gazette-1", ("1.1",)) for lie in lies)),
+        (TRUE, *(SentenceDraft(f"The cost was 12 million crowns. {lie}", (0, 1)) for lie in lies)),
+        caveats=tuple(lies),
+        missing=tuple(lies),
+        written=True,
+    )
+    work = verified(draft, EVIDENCE, QUESTION, fetch, checker=reader, repairer=Mending(again), passed=told.append)
+    done = asyncio.run(work)
+    said = [done.synthesis, *told, *(result.finding for result in done.results)]
+    for lie in (*lies, again):
+        assert not any(lie.rstrip(".") in text for text in said)
+    assert TRUE.text in done.synthesis

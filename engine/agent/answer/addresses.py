@@ -17,10 +17,16 @@ _ADDRESS = re.compile(
     rf"|[\w.+-]+\s?@\s?{_LABEL}(?:\.{_LABEL})+"
     # A dot that is spelled to pass: evil[.]example, evil (dot) example.
     rf"|{_LABEL}\s?(?:\[\.\]|\(\.\)|\[dot\]|\(dot\))\s?{_LABEL}"
+    # A domain as it is read aloud, and the name of an account.
+    rf"|{_LABEL}\s(?:dot|punkt|punto|ponto|point)\s(?:com|org|net|io|info|biz)\b|{_LABEL}\spunkt\s(?:de|ch)\b"
+    r"|(?<![\w@.])@[^\W\d]\w{2,}"
     # A bare domain, or one with a path.
     rf"|(?<![\w.@-])(?=[\w.-]*[^\W\d_][\w-]*\.)(?:{_LABEL}\.)*{_LABEL}\.[^\W\d_]{{2,24}}(?![\w-])(?:[:/]\S*)?",
     re.IGNORECASE,
 )
+_WIDE_DOT = re.compile(r"(?<=[A-Za-z0-9-])[。｡·](?=[A-Za-z])")
+"""Browsers take these for the dot of a domain."""
+_SPOKEN = re.compile(r"\s(?:dot|punkt|punto|ponto|point)\s", re.IGNORECASE)
 _ONE_LETTER = re.compile(rf"(?:[^\W_]\.)+(?!(?:{_SINGLE_LETTER_DOMAINS})\b)[^\W\d_]+", re.IGNORECASE)
 _COMMAND = re.compile(
     r"`[^`\n]+`"
@@ -47,7 +53,7 @@ def strange_addresses(text: str, sources: Iterable[str]) -> list[str]:
     >>> strange_addresses("It was built in Pellam, e.g. by hand (see U.S. records).", [])
     []
     """
-    written = unicodedata.normalize("NFKC", text)
+    written = _WIDE_DOT.sub(".", unicodedata.normalize("NFKC", text))
     found = [match.group().rstrip(_TRAILING) for match in _ADDRESS.finditer(written) if _is_address(match.group())]
     found += [match.group().strip("`").rstrip(_TRAILING) or match.group() for match in _COMMAND.finditer(written)]
     held = [folded(source) for source in sources] if found else []
@@ -56,7 +62,7 @@ def strange_addresses(text: str, sources: Iterable[str]) -> list[str]:
 
 def _is_address(found: str) -> bool:
     """A sentence that begins without a space before it, and abbreviations such as "z.B", are none."""
-    if "@" in found or ":" in found or "/" in found or "[" in found or "(" in found:
+    if _SPOKEN.search(found) or "@" in found or ":" in found or "/" in found or "[" in found or "(" in found:
         return True
     last = found.rstrip(_TRAILING).rsplit(".", 1)[-1]
     if last != last.lower() and last != last.upper():

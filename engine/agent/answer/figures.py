@@ -44,6 +44,12 @@ dollar $ 1 usd 1 dollar 1 dollars 1 dólar 1 dólares 1 dollari 1
 temperature c 1 grad 1 celsius 1 degrees 1 grados 1 degrés 1 gradi 1 kelvin 1
 pound £ 1 gbp 1 pounds 1
 yen ¥ 1 jpy 1 yen 1
+crown crown 1 crowns 1 krone 1 kroner 1 kronen 1 kronor 1 koruna 1 korun 1 couronnes 1 coronas 1
+franc franc 1 francs 1 franken 1 chf 1 francos 1
+rupee rupee 1 rupees 1 inr 1 rupien 1
+ruble ruble 1 rubles 1 rubel 1 руб 1 рублей 1
+yuan yuan 1 cny 1 rmb 1 元 1
+peso peso 1 pesos 1
 frequency hz 1 khz 1e3 mhz 1e6 ghz 1e9
 power w 1 kw 1e3 mw 1e6 gw 1e9
 """
@@ -64,6 +70,9 @@ _FIGURE = re.compile(
     rf"(?P<sign>[€$£¥]\s?)?(?P<before>(?:[^\W\d_]+[-.]?)?)(?P<core>{_DIGITS})(?P<after>[^\W\d_]*[\w-]*)"
     r"(?:[\s\u00a0-](?P<scale>[^\W\d_]+\.?))?(?:\s?(?:de\s|d['’]|di\s)?(?P<unit>[%‰€$£¥](?!\s?\d)|[^\W\d_]+))?"
 )
+_CURRENCIES = frozenset(["euro", "dollar", "pound", "yen", "crown", "franc", "rupee", "ruble", "yuan", "peso"])
+_BINARY = tuple(1.024**power for power in range(4))
+"""What a kilobyte of 1,024 bytes is more than one of 1,000, and so on."""
 _MONEY = frozenset("€$£¥")
 _ORDINAL = frozenset(["st", "nd", "rd", "th", "er", "re", "e", "ème", "º", "ª", "s"])
 _COUNTED = re.compile(r"[\s\u00a0-]{1,2}(?:(?:of an?|an?|of|de|der|einer|eines)\s|d['’])?(?P<unit>[%‰€$£¥]|[^\W\d_]+)")
@@ -276,7 +285,7 @@ class KnownFigures:
             and not any(c.unit and _same_amount(figure, c) for c in self._figures)
         ):
             counted = [c.unit for c in candidates if c.unit]
-            if len(counted) == len(candidates) or any(unit[0] == figure.unit[0] for unit in counted):
+            if len(counted) == len(candidates) or any(_kind(unit) == _kind(figure.unit) for unit in counted):
                 return f"{figure.text} has another unit in its sources", False
         return None
 
@@ -289,10 +298,17 @@ def _percent(share: float) -> Figure:
 def _same_amount(figure: Figure, known: Figure) -> bool:
     if figure.unit and known.unit and figure.unit[0] == known.unit[0]:
         mine, theirs = figure.unit[1], known.unit[1]
-        return any(_near(a * mine, b * theirs) for a in figure.readings for b in known.readings)
+        steps = _BINARY if figure.unit[0] == "bytes" else (1.0,)
+        pairs = [(a * mine, b * theirs) for a in figure.readings for b in known.readings]
+        return any(_near(a * step, b) or _near(a, b * step) for a, b in pairs for step in steps)
     if figure.unit and known.unit:
         return False
     return any(_near(a, b) for a in figure.readings for b in known.readings)
+
+
+def _kind(unit: tuple[str, float]) -> str:
+    """The family of a unit; money of all currencies is one."""
+    return "money" if unit[0] in _CURRENCIES else unit[0]
 
 
 def _near(a: float, b: float) -> bool:

@@ -11,7 +11,7 @@ LEAST = 3
 """Characters below which marks do not make a quotation: ``rock 'n' roll``."""
 _DOUBLE = re.compile('[“"„«»「『《〈]([^“”"„«»「」『』《》〈〉]+?)[”"“»«」』》〉]')
 # An apostrophe stands behind a letter and closes nothing within a word.
-_SINGLE = re.compile(r"(?<!\w)['‘‚‹](?=\S)((?:[^'’‘‚‹›\n]|(?<=\w)['’](?=\w))+?)(?<=\S)['’‘›](?!\w)")
+_SINGLE = re.compile(r"(?<!\w)['‘‚‹›](?=\S)((?:[^'’‘‚‹›\n]|(?<=\w)['’](?=\w))+?)(?<=\S)['’‘›‹](?!\w)")
 _GAP = re.compile(r"\s*(?:\[?(?:…|\.\.\.)\]?)\s*")
 _EDGES = " .,;:!?…'’‘\"“”"
 

@@ -70,6 +70,10 @@ def test_a_missing_phrase_in_a_script_without_spaces_may_be_said() -> None:
         "/etc/passwd",
         "--no-verify",
         "пример.рф",
+        "evil dot com",
+        "evil Punkt de",
+        "evil。com",
+        "@evilhandle",
     ],
 )
 def test_an_address_or_command_without_a_scheme_does_not_pass(written: str) -> None:
@@ -77,7 +81,14 @@ def test_an_address_or_command_without_a_scheme_does_not_pass(written: str) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["It cost 12 million, e.g. in crowns.", "It cost 12 million.Then it stood.", "z.B. 12 million"]
+    "text",
+    [
+        "At this point in 1987 it cost 12 million.",
+        "El punto de 12 million.",
+        "It cost 12 million, e.g. in crowns.",
+        "It cost 12 million.Then it stood.",
+        "z.B. 12 million",
+    ],
 )
 def test_a_stop_within_a_sentence_is_no_address(text: str) -> None:
     assert sure(text) == []
