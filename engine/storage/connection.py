@@ -34,7 +34,11 @@ since the last checkpoint is in memory as well, in each namespace that is open; 
 the file, so that lower bounds slow quick successions of uploads."""
 
 # Statements, because options given to `connect` are applied in no order, and some refuse to come after others.
+#
+# The optimizer that is switched off makes a join of every list of constants: for the ten labels of a search, or the few
+# values of a filter, that costs more than comparing them. Longer lists are parameters, and joined all the same.
 _HARDENING = f"""
+    SET disabled_optimizers = 'in_clause';
     SET allow_persistent_secrets = false;
     SET allow_community_extensions = false;
     SET autoinstall_known_extensions = false;
