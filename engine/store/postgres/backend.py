@@ -330,10 +330,11 @@ class PostgresBackend:
     def _condition(self, connection: Connection, part: int, where: CheckedFilter | None) -> Condition:
         if where is None:
             return Condition("true")
-        return compile_condition(where, lambda attribute: _strings(connection, part, attribute))
+        return compile_condition(where, lambda attribute: strings_of(connection, part, attribute))
 
 
-def _strings(connection: Connection, part: int, attribute: str) -> list[str]:
+def strings_of(connection: Connection, part: int, attribute: str) -> list[str]:
+    """The distinct strings of an attribute in a part, for patterns."""
     if attribute == "id":
         rows = connection.execute("SELECT id FROM quarry.documents WHERE part = %s", [part])
     else:
