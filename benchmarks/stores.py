@@ -56,7 +56,7 @@ def main() -> None:
             dsn, agent="offline", settings=engine.EngineSettings(vectors=engine.VectorSettings(exact_limit=10**9))
         )
         try:
-            figures = measured(stores, exact, given.n, given.queries)
+            figures = measured(stores, exact, given.n, given.queries, lambda: disk(Path(folder) / "data", dsn))
         finally:
             for opened in (exact, *stores.values()):
                 opened.close()
@@ -81,7 +81,23 @@ def database(dsn: str | None) -> Iterator[str]:
             server.cleanup()
 
 
-def measured(stores: dict[str, engine.Engine], exact: engine.Engine, n: int, queries: int) -> dict[str, Any]:
+def disk(folder: Path, dsn: str) -> dict[str, str]:
+    """Megabytes of the folder, and of the database with its indexes."""
+    import psycopg
+
+    with psycopg.connect(dsn) as connection:
+        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+    files = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return {"folder": f"{files / 1e6:.0f}", "database": f"{(row[0] if row else 0) / 1e6:.0f}"}
+
+
+def measured(
+    stores: dict[str, engine.Engine],
+    exact: engine.Engine,
+    n: int,
+    queries: int,
+    size: Callable[[], dict[str, str]],
+) -> dict[str, Any]:
     """Every figure by name and store, printed as it comes."""
     figures: dict[str, Any] = {"documents": n}
 
@@ -94,6 +110,7 @@ def measured(stores: dict[str, engine.Engine], exact: engine.Engine, n: int, que
         "graph and postings, s",
         {name: f"{took(lambda q=quarry: q.maintain(NAMESPACE)):.1f}" for name, quarry in stores.items()},
     )
+    told("on disk, MB", size())
     texts = Texts(SEED + 1)
     first: list[tuple[Sequence[engine.Hit], Sequence[engine.Hit]]] = []
     for mode in ("hybrid", "lexical", "vector"):

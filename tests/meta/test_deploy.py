@@ -77,7 +77,9 @@ def test_panels_have_places_and_ids_of_their_own(dashboard: Any) -> None:
         taken |= cells
 
 
-@pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "quarry.env.example", "Caddyfile"])
+@pytest.mark.parametrize(
+    "name", ["Dockerfile", "compose.yaml", "compose.database.yaml", "quarry.env.example", "Caddyfile"]
+)
 def test_every_setting_that_is_named_is_one(name: str) -> None:
     named = set(re.findall(r"\b(?:QUARRY|ANTHROPIC)_[A-Z_]+", (DEPLOY / name).read_text()))
     assert named
@@ -121,8 +123,9 @@ def test_hadolint_finds_nothing() -> None:
     subprocess.run(["hadolint", str(DEPLOY / "Dockerfile")], check=True)
 
 
-def test_the_compose_file_uses_what_it_defines() -> None:
-    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+@pytest.mark.parametrize("name", ["compose.yaml", "compose.database.yaml"])
+def test_the_compose_file_uses_what_it_defines(name: str) -> None:
+    compose = yaml.safe_load((DEPLOY / name).read_text())
     volumes = set(compose["volumes"])
     for service in compose["services"].values():
         for volume in service.get("volumes", []):
