@@ -52,14 +52,6 @@ class WordLlamaMean:
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._load().embed(texts)
 
-    def load(self) -> None:
-        """Load the model now rather than at the first text.
-
-        Raises:
-            StorageError: the installed wordllama lacks its weights.
-        """
-        self._load()
-
     def _load(self) -> _Model:
         return _mean_model()
 

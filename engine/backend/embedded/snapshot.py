@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -63,11 +62,6 @@ class Snapshot:
         if len(self.value_sets) >= VALUES_KEPT:
             self.value_sets.clear()
         self.value_sets[asked] = found
-
-    @cached_property
-    def documents(self) -> int:
-        """How many documents have at least one passage."""
-        return int(np.count_nonzero(np.diff(self.keys))) + 1 if len(self.keys) else 0
 
 
 def without(labels: Labels, keys: npt.NDArray[np.int64], removed: Labels) -> tuple[Labels, npt.NDArray[np.int64]]:
