@@ -391,8 +391,8 @@ def test_a_model_that_obeys_documents_gets_no_more_rounds_queries_or_calls(attac
     assert first.queries_executed <= 20
     assert second.queries_executed <= 40
     assert asked.count("plan") == 2
-    assert asked.count("judge") <= 6
-    assert asked.count("synthesize") <= 4
+    assert asked.count("answer") <= 6
+    assert asked.count("repair") <= 2
     assert asked.count("clarify") == 0
 
 

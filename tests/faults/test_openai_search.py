@@ -12,6 +12,7 @@ from engine import EngineSettings, ModelSettings
 from tests.fakes.chat_server import FAST, STRONG, FakeChat, FakeLocal
 from tests.fakes.obedient import LEAK, ORDER, obey, step_of
 from tests.faults.test_claude_search import COSTS, PAPERS, SCHEMA, check_answer, polite
+from tests.unit.cli.running import invoked
 
 
 def settings_of(server: FakeChat, agent: str = "auto") -> EngineSettings:
@@ -58,3 +59,19 @@ def test_offline_stays_offline_whatever_model_is_named(tmp_path: Path) -> None:
         assert quarry.language_models == ()
         assert quarry.model_problems() == []
     assert server.requests == []
+
+
+def test_check_and_config_tell_of_a_model_of_ones_own(tmp_path: Path) -> None:
+    with engine.open(tmp_path / "data", agent="offline") as quarry:
+        quarry.upsert("papers", PAPERS, schema=SCHEMA)
+    with FakeLocal(polite) as server:
+        here = {"QUARRY_MODEL": "openai:llama3", "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "not-to-be-shown"}
+        assert invoked("check", data=tmp_path / "data", **here).returncode == 0
+        assert [received.body["model"] for received in server.requests] == ["llama3"]
+        shown = invoked("config", data=tmp_path / "data", **here).stdout
+    assert "openai:llama3" in shown
+    assert server.url in shown
+    assert "not-to-be-shown" not in shown
+    gone = invoked("check", data=tmp_path / "data", **here)
+    assert gone.returncode == 1
+    assert "llama3: The model service could not be reached." in gone.stdout

@@ -71,6 +71,8 @@ _FIGURE = re.compile(
     r"(?:[\s\u00a0-](?P<scale>[^\W\d_]+\.?))?(?:\s?(?:de\s|d['’]|di\s)?(?P<unit>[%‰€$£¥](?!\s?\d)|[^\W\d_]+))?"
 )
 _CURRENCIES = frozenset(["euro", "dollar", "pound", "yen", "crown", "franc", "rupee", "ruble", "yuan", "peso"])
+_ROUNDING = 0.2
+"""Share by which a figure that is called rough may differ; larger asks the reader more often."""
 _BINARY = tuple(1.024**power for power in range(4))
 """What a kilobyte of 1,024 bytes is more than one of 1,000, and so on."""
 _MONEY = frozenset("€$£¥")
@@ -269,6 +271,15 @@ class KnownFigures:
     def has_value(self, value: float) -> bool:
         """Whether a number word's value stands here, as digits or as a word."""
         return any(abs(value - known) < 1e-9 for known in self.values)
+
+    def is_near(self, figure: Figure) -> bool:
+        """Whether a figure here is the same but for rounding."""
+        return any(
+            abs(mine - theirs) <= _ROUNDING * abs(theirs)
+            for mine in figure.readings
+            for known in self._figures
+            for theirs in known.readings
+        )
 
     def _holds_name(self, text: str) -> bool:
         squeezed = _squeezed(text)

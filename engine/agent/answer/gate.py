@@ -31,6 +31,11 @@ OWN_WORDS = 0.5
 """Share of the words of an uncited text that must be the client's; larger lets less through."""
 NEAR = 400
 """Characters up to which a source is looked at first; excerpts always are."""
+_ROUGHLY = (
+    "about|around|roughly|nearly|almost|approximately|some|over|above|under|below|more than|less than|up to|at least"
+    "|etwa|rund|ungefähr|fast|knapp|über|unter|mehr als|weniger als|mindestens"
+    "|unos|unas|cerca de|casi|más de|menos de|aproximadamente|environ|près de|presque|plus de|moins de|circa"
+)
 _STEM = 5
 """Letters after which words count as forms of one."""
 _WORD = re.compile(r"[^\W_]+")
@@ -170,13 +175,22 @@ def _figure_faults(
         if (figure.readings | figure.plain) & values or held.fault(later) is None:
             continue
         if (fault := held.fault(figure)) is not None:
-            faults.append(Fault(*fault))
+            # A rounded figure may be right, which takes a reader to say.
+            is_rounded = fault[1] and _is_rough(plain, figure.text) and held.is_near(figure)
+            faults.append(Fault(fault[0], fault[1] and not is_rounded))
     for figure in word_figures(text) if is_written else ():
         if any(value == cited or value in values for value in figure.readings):
             continue
         if (fault := held.fault(figure)) is not None:
             faults.append(Fault(fault[0], is_sure=False))
     return faults
+
+
+def _is_rough(text: str, figure: str) -> bool:
+    """Whether `text` gives a figure as a round one, or as a bound."""
+    return (
+        re.search(rf"(?<!\w)(?:{_ROUGHLY})\s(?:\w+\s)?[€$£¥]?\s?{re.escape(figure)}", text, re.IGNORECASE) is not None
+    )
 
 
 def _without_known_dates(text: str, texts: Sequence[str]) -> tuple[str, list[str]]:

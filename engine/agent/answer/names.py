@@ -13,6 +13,8 @@ _BEGINNING = 4
 """Letters that tell two forms of a name from two names."""
 _WORD = re.compile(r"\w(?:[\w’'&-]|\.(?=\w))*")
 _SENTENCE_END = re.compile(r"[.!?:;…]['”\"»)]*\s*$")
+_SHORT = 3
+"""Letters up to which an abbreviation may be a title or a common word: CEO, GPS."""
 _TITLES = frozenset(
     ["dr", "prof", "mr", "mrs", "ms", "st", "sr", "sra", "dra", "jr", "hr", "fr", "frau", "herr", "dipl", "ing"]
 )
@@ -38,15 +40,17 @@ class _Word(NamedTuple):
 def strange_names(text: str, sources: Iterable[str]) -> list[str]:
     """Words of names in `text` that stand in none of `sources`, in order.
 
-    A name is a run of two or more capitalised words. The first word of a sentence may open a run and is not looked
-    up; where nouns have capitals it opens none. Words count as known where their abbreviation stands in a source; an
-    abbreviation itself is left to `lone_names`. Scripts without capitals have no names here.
+    A name is a run of two or more capitalised words, or an abbreviation; one of three letters is left to
+    `lone_names`. The first word of a sentence may open a run and is not looked up; where nouns have capitals it opens
+    none. An abbreviation counts as known where its words stand in a source, and words where their abbreviation does.
+    Scripts without capitals have no names here.
 
     >>> strange_names("Then Ada Byron left the UN Council.", ["Ada was in a council.", "The United Nations hired her."])
     ['Byron']
     """
     texts = [_words(source) for source in sources]
     known = {form for words in texts for word in words for form in _forms(word.text)}
+    initials = {_initials(run) for words in texts for run in _runs(words)}
     words = _words(text)
     if _capitalises_nouns([word for held in texts for word in held]):
         words = [word for word in words if not word.begins or word.is_abbreviation]
@@ -55,8 +59,12 @@ def strange_names(text: str, sources: Iterable[str]) -> list[str]:
         if len(run) > 1 and _initials(run) in known:
             continue
         for word in run:
-            # An abbreviation alone may be one of words that a source spells out in another order.
-            if len(run) > 1 and not word.begins and not word.is_abbreviation and not _forms(word.text) & known:
+            if word.is_abbreviation:
+                # A short one may be of words that a source spells in another way.
+                is_known = len(word.capitals) <= _SHORT or word.capitals.casefold() in initials
+            else:
+                is_known = len(run) == 1 or word.begins
+            if not is_known and not _forms(word.text) & known:
                 strange[word.text] = None
     return list(strange)
 

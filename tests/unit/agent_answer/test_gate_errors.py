@@ -157,3 +157,19 @@ def test_numbers_in_words_are_read_whole(text: str, values: list[float]) -> None
 
 def test_parts_are_shares() -> None:
     assert [part.value for part in parts_of_a_whole("die Hälfte, drei Viertel, un quart")] == [0.5, 0.75, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("It drew about 12,500 people.", False),
+        ("Es kamen rund 12.500 Leute.", False),
+        ("It drew more than 12,000 people.", False),
+        ("It drew 12,500 people.", True),
+        ("It drew about 20,000 people.", True),
+    ],
+)
+def test_a_rounded_figure_is_a_doubt_where_it_is_called_one(text: str, *, sure: bool) -> None:
+    found = faults(text, "It drew 12,480 people.")
+    assert found
+    assert any(is_sure for _, is_sure in found) is sure

@@ -25,6 +25,7 @@ SOURCE = (
         ("The bridge was opened by Tim Cook.", ["Tim", "Cook"]),
         ("It was built by Orrin Steel.", ["Steel"]),
         ("It was built by IBM Steel.", ["Steel"]),
+        ("IGNORED by NASDAQ.", ["IGNORED", "NASDAQ"]),
         ("ACME and the UN were there.", []),
         ("The U.N. was there.", []),
         ("Both papers agreed. However, years passed.", []),

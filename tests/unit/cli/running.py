@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-c", "from api.cli.main import main; main()"]
 
 def environment(data: Path | None, **more: str) -> dict[str, str]:
     """That of this process without settings of ours."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("QUARRY_", "ANTHROPIC_"))}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("QUARRY_", "ANTHROPIC_", "OPENAI_"))}
     return kept | ({} if data is None else {"QUARRY_DATA": str(data)}) | more
 
 
@@ -44,7 +44,9 @@ def invoked(
     *arguments: str, data: Path | None, stdin: str = "", cwd: Path | None = None, **more: str
 ) -> subprocess.CompletedProcess[str]:
     """As `quarry`, in this process: quicker, for tests of what a command says."""
-    variables: dict[str, str | None] = {name: None for name in os.environ if name.startswith(("QUARRY_", "ANTHROPIC_"))}
+    variables: dict[str, str | None] = {
+        name: None for name in os.environ if name.startswith(("QUARRY_", "ANTHROPIC_", "OPENAI_"))
+    }
     variables |= ({} if data is None else {"QUARRY_DATA": str(data)}) | more
     before = Path.cwd()
     os.chdir(cwd or before)
