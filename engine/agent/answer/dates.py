@@ -114,8 +114,9 @@ def _date(match: re.Match[str]) -> Date:
 
 def _is_a_word(match: re.Match[str]) -> bool:
     """Short names of months are words of other languages: "3 out of 4" is no day of October."""
-    named = match.groupdict().get("n")
-    return named is not None and len(named) <= _SHORT and named.islower() and not match["y"]
+    found = match.groupdict()
+    named = found.get("n")
+    return named is not None and len(named) <= _SHORT and named.islower() and not (found.get("y") and found.get("d"))
 
 
 def _whole(digits: str | None) -> int | None:

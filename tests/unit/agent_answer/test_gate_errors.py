@@ -60,6 +60,8 @@ def faults(text: str, *sources: str, computed: tuple[Computed, ...] = ()) -> lis
         ("Es fasst 12,4 Millionen Liter Wasser.", "Es fasst 12.400.000 Liter Wasser."),
         ("It has 3 out of 4.", "It has 3 and 4."),
         ("It has 2,048 MB.", "It has 2 GB."),
+        ("As it turned out 2019 was dry.", "2019 was a dry year."),
+        ("It opened on 4 Oct 2019.", "Abriu em 4 out 2019."),
     ],
 )
 def test_the_same_said_otherwise_passes(text: str, source: str) -> None:
