@@ -103,7 +103,12 @@ def _beside(snapshot: Snapshot, query: LegsQuery, allowed: Labels | None) -> Fut
     vector = query.vector
     if vector is None or len(snapshot.labels) < BESIDE_FROM or not _busy.acquire(blocking=False):
         return None
-    done = _thread().submit(_nearest, snapshot, vector, query.k, allowed)
+    try:
+        done = _thread().submit(_nearest, snapshot, vector, query.k, allowed)
+    except RuntimeError:
+        # The interpreter is shutting down.
+        _busy.release()
+        return None
     done.add_done_callback(lambda _: _busy.release())
     return done
 
