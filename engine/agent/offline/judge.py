@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from math import log1p
 
 import msgspec
 import numpy as np
@@ -141,6 +142,11 @@ class OfflineJudge:
         held = np.stack([np.maximum(table.sentences[rows].max(axis=0), table.attributes[p]) for p, rows in near])
         told = [" ".join((*map(table.sentence, range(rows.start, rows.stop)), attributes[p])) for p, rows in near]
         joined = [table.joined(documents) for documents in together]
+        # The best of N documents to join with reaches ln N by chance.
+        chance = log1p(question.documents)
+        joined = [
+            rows * np.maximum(1.0 - chance / np.maximum(rows @ table.nats, 1e-9), 0.0)[:, None] for rows in joined
+        ]
         wholes = np.concatenate([table.wholes, *(rows[:1] for rows in joined)])
         read = np.concatenate([table.sentences, *(rows[1:] for rows in joined)])
         return Values(
