@@ -69,6 +69,8 @@ def build_graph(pool: Pool, namespace: int, part: int, dimension: int, settings:
                 f"WITH (m = {settings.m}, ef_construction = {settings.ef_construction}) WHERE part = {int(part)}"
             )
             connection.execute(statement.encode())
+            # A large upload was just written; what the planner believes of the tables is from before.
+            connection.execute("ANALYZE quarry.documents, quarry.passages, quarry.postings")
             connection.execute(
                 "UPDATE quarry.namespaces SET has_graph = true WHERE namespace = %s AND part = %s", [namespace, part]
             )
