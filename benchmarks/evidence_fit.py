@@ -1,6 +1,7 @@
 """Fits the weights by which the offline judge tells an answer from "not found".
 
     python -m benchmarks.evidence_fit              prints weights, and the shares they give; about ten minutes
+    python -m benchmarks.evidence_fit --asked 40   of fewer questions, to see that it runs
 
 Questions are put to their own collection, to the others, to every other article of their own (XQuAD, with the data of
 their language and without, and `benchmarks.articles`), and to the open half of `benchmarks.everyday` with its near
@@ -45,9 +46,8 @@ from engine.model.observer import SilentObserver
 from engine.model.search import SearchRequest
 from engine.settings import EngineSettings
 
-ASKED = 160
-"""Questions of a collection."""
-NULL, STRANGERS = 240, 40
+ASKED, STRANGERS = 160, 40
+"""Questions of a collection, and of each other one that are put to it."""
 ANSWERED = 0.93
 LANGUAGES = ("ar", "de", "es", "zh")
 WEIGHT = {"own": 4.0, "null": 3.0, "near": 3.0, "stranger": 2.0, "off": 1.0}
@@ -108,23 +108,23 @@ def ask(
         core.close()
 
 
-def recorded(group: str, data: Path) -> list[Case]:
+def recorded(group: str, data: Path, asked: int) -> list[Case]:
     """Every case of one group."""
     form, name = group.split(" ", 1)
     if form == "dropped":
         drop_language(name)
     if form in ("language", "dropped"):
-        return list(halves(group, data / f"xquad_{name}", PARAGRAPH))
+        return list(halves(group, data / f"xquad_{name}", PARAGRAPH, asked))
     if form == "half":
-        return list(halves(group, data / name, SCHEMAS[name]))
+        return list(halves(group, data / name, SCHEMAS[name], asked))
     if form == "articles":
         return list(of_articles(group, name))
     if form == "everyday":
         return list(of_everyday(group, name))
-    return list(whole(group, data, name))
+    return list(whole(group, data, name, asked))
 
 
-def halves(group: str, folder: Path, schema: dict[str, Any]) -> Iterator[Case]:
+def halves(group: str, folder: Path, schema: dict[str, Any], limit: int) -> Iterator[Case]:
     """Every other article of a collection, asked about all of them; then the other half of the articles."""
     documents, asked = rows(folder / "documents.jsonl"), rows(folder / "queries.jsonl")
     article = {d: row["article"] for row in asked for d in row["evidence_doc_ids"]}
@@ -132,7 +132,7 @@ def halves(group: str, folder: Path, schema: dict[str, Any]) -> Iterator[Case]:
     for first in (0, 1):
         held = set(names[first::2])
         kept = [{k: v for k, v in d.items() if k in schema or k == "id"} for d in documents]
-        put = [("own" if row["article"] in held else "stranger", row["text"]) for row in sample(asked, ASKED)]
+        put = [("own" if row["article"] in held else "stranger", row["text"]) for row in sample(asked, limit)]
         yield from ask(group, [d for d in kept if article.get(d["id"]) in held], schema, put)
 
 
@@ -156,10 +156,10 @@ def of_everyday(group: str, half: str) -> Iterator[Case]:
         yield from ask(group, held["documents"], schema_of(held["documents"]), put)
 
 
-def whole(group: str, data: Path, home: str) -> Iterator[Case]:
+def whole(group: str, data: Path, home: str, limit: int) -> Iterator[Case]:
     """A collection, asked its own questions and those of the others."""
     questions = {name: read_questions(data / name) for name in SCHEMAS}
-    put = [*_kinds(questions[home], "own", ASKED), *_kinds(questions[home], "null", NULL)]
+    put = [*_kinds(questions[home], "own", limit), *_kinds(questions[home], "null", limit)]
     for other in SCHEMAS:
         if other != home:
             put += [("stranger", text) for _, text in _kinds(questions[other], "own", STRANGERS)]
@@ -227,6 +227,7 @@ def shares(cases: Sequence[Case], weights: dict[str, float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--asked", type=int, default=ASKED, help="questions of a collection")
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     if not options.data.is_dir():
@@ -237,7 +238,11 @@ def main() -> None:
     # Each in a process of its own: a language that is dropped stays dropped.
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.workers, mp_context=spawn, max_tasks_per_child=1) as pool:
-        cases = [c for found in pool.map(recorded, groups, [options.data] * len(groups)) for c in found]
+        cases = [
+            c
+            for found in pool.map(recorded, groups, [options.data] * len(groups), [options.asked] * len(groups))
+            for c in found
+        ]
     even, odd = [c for c in cases if c.is_even], [c for c in cases if not c.is_even]
     weights = fitted(even)
     weights_in_code = {name: round(value, 3) for name, value in weights.items() if name != "usual"}
