@@ -53,14 +53,15 @@ def due(pool: Pool, settings: VectorSettings) -> list[int]:
 
 
 def build_graph(pool: Pool, namespace: int, part: int, dimension: int, settings: VectorSettings) -> None:
-    """Build the part's own HNSW index while reads and writes go on; nothing where another server does."""
+    """Build the part's own HNSW index while reads and writes go on; where another server does, wait for it."""
     index = f"{_GRAPH}{int(part)}"
     with pool.apart() as connection:
-        held = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", [_LOCK, part % 2**31]).fetchone()
-        if held != (True,):
-            return
         try:
             connection.execute("SET statement_timeout = 0")
+            connection.execute("SELECT pg_advisory_lock(%s, %s)", [_LOCK, part % 2**31])
+            row = connection.execute("SELECT has_graph FROM quarry.namespaces WHERE part = %s", [part]).fetchone()
+            if row != (False,):
+                return
             # One that a crash left half built is never used, and is in the way.
             connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS quarry.{index}".encode())
             statement = (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
 
 from engine.backend.protocol import Capabilities
-from engine.errors import InvalidRequest
+from engine.errors import InvalidRequest, QuarryError
 from engine.model.namespace import NamespaceStats, StorageTotals, StoredNamespace
 from engine.settings import EngineSettings
 from engine.store.postgres.backend import PostgresBackend
@@ -19,6 +21,8 @@ from engine.store.postgres.sessions import RENEW_S, PostgresSessions
 from engine.store.postgres.verify import verify
 from engine.store.protocol import BackupReport
 from engine.upkeep import Task
+
+_log = logging.getLogger(__name__)
 
 MAINTAIN_S, SWEEP_S, PURGE_S, KEYS_S = 30.0, 900.0, 300.0, 60.0
 
@@ -38,6 +42,7 @@ class PostgresStore:
             plain.close()
         self._pool = Pool(dsn)
         self._settings = settings
+        self._maintaining: Thread | None = None
         self.catalog = PostgresCatalog(self._pool)
         self.keyring = PostgresKeyring(self._pool)
         self.sessions = PostgresSessions(self._pool, timedelta(hours=settings.session_hours))
@@ -91,5 +96,17 @@ class PostgresStore:
         self._pool.close()
 
     def _maintain(self) -> None:
+        # A graph takes minutes, in which leases must be renewed: it has a thread of its own.
+        if self._maintaining is None or not self._maintaining.is_alive():
+            self._maintaining = Thread(target=self._maintain_all, name="quarry-maintain", daemon=True)
+            self._maintaining.start()
+
+    def _maintain_all(self) -> None:
+        try:
+            self._maintain_due()
+        except QuarryError as error:
+            _log.warning("Graphs and postings are tidied later: %s", error.message)
+
+    def _maintain_due(self) -> None:
         for namespace in due(self._pool, self._settings.vectors):
             self.documents.maintain(namespace)
