@@ -12,7 +12,7 @@ Place: TypeAlias = Path | str
 """A folder, or ``postgresql://…``."""
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/?]*@")
-_PASSWORD = re.compile(r"(?<=[?&]password=)[^&]*", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?<=password=)[^&\s]*", re.IGNORECASE)
 
 
 def place(raw: str) -> Place:

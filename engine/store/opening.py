@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from engine.errors import DataDirectoryNotFound, InvalidRequest
@@ -13,15 +14,17 @@ from engine.store.embedded.store import EmbeddedStore
 from engine.store.protocol import BackupReport, Store
 
 _DATABASES = ("postgresql://", "postgres://")
+_KEYWORDS = re.compile(r"(?:^|\s)(?:dbname|host|hostaddr|service)\s*=")
+"""``host=db dbname=quarry``: no folder is to be made of it."""
 
 
 def is_database(where: str | Path) -> bool:
-    """Whether `where` is the address of a database; else it is a folder.
+    """Whether `where` is the address of a database, in either form of libpq; else it is a folder.
 
-    >>> is_database("postgresql://localhost/quarry"), is_database("quarry-data")
-    (True, False)
+    >>> is_database("postgresql://localhost/quarry"), is_database("host=/tmp dbname=quarry"), is_database("quarry-data")
+    (True, True, False)
     """
-    return isinstance(where, str) and where.startswith(_DATABASES)
+    return isinstance(where, str) and (where.startswith(_DATABASES) or _KEYWORDS.search(where) is not None)
 
 
 def open_store(where: str | Path, settings: EngineSettings, *, create: bool = True) -> Store:
