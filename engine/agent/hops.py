@@ -23,8 +23,9 @@ from engine.analysis.analyzer import language_of, text_analyzer
 from engine.analysis.language import language
 from engine.analysis.scripts import prepare
 from engine.model.document import Passage
+from engine.question.asked_language import question_language
 from engine.question.names import names_in
-from engine.question.terms import identifiers_in
+from engine.question.terms import identifiers_in, without_content
 from engine.retrieval.query import Ranked
 from engine.text.headers import split_header, without_qualifier
 
@@ -75,6 +76,7 @@ class Link(msgspec.Struct, frozen=True):
         through: the passage that names it; None where the question does.
         strength: of the best passage's score, in (0, 1].
         related: a word of the question stands beside the name in `through`.
+        is_titled: the name is the document's own; else its text speaks of it, which proves little.
     """
 
     passage: Passage
@@ -82,6 +84,7 @@ class Link(msgspec.Struct, frozen=True):
     through: Passage | None
     strength: float
     related: bool = False
+    is_titled: bool = True
 
 
 def with_links(question: str, ranked: Ranked, lookups: Lookups, k: int) -> Ranked:
@@ -133,10 +136,11 @@ def _mentioned(question: str, seed: Passage, lookups: Lookups, spoken: str) -> I
 
     Only names beside a word of the question are looked for.
     """
-    missing = frozenset(word for word in lacking(question, seed, spoken) if not word.isdecimal())
+    code = question_language(question)
+    missing = frozenset(w for w in lacking(question, seed, spoken) - without_content(code) if not w.isdecimal())
     asked, terms = _content(_terms(question, spoken), spoken), _terms(seed.text, spoken)
     near: dict[str, str] = {}
-    for name in names_in(seed.text, code=spoken):
+    for name in names_in(seed.text, code=code):
         key = _terms(name, spoken)
         is_new = len(key) > 2 and not name[0].isdigit() and key not in _terms(question, spoken)
         if is_new and any(_relates(terms, start, start + len(key), asked) for start in _places(terms, key)):
@@ -150,7 +154,7 @@ def _mentioned(question: str, seed: Passage, lookups: Lookups, spoken: str) -> I
         told = passage.document_id != seed.document_id and missing - lacking(question, passage, spoken)
         key = next((key for key in names if key in text), None)
         if told and key is not None:
-            yield Link(passage, names.pop(key), seed, FOLLOWED, related=True)
+            yield Link(passage, names.pop(key), seed, FOLLOWED, related=True, is_titled=False)
 
 
 def followed(question: str, found: Sequence[Link]) -> list[str]:
@@ -189,7 +193,7 @@ def together(found: Sequence[Link]) -> list[tuple[str, ...]]:
     beside = {
         link.through.document_id: link.passage.document_id
         for link in reversed(found)
-        if link.through is not None and link.related
+        if link.through is not None and link.related and link.is_titled
     }
     groups: list[tuple[str, ...]] = list(beside.items())
     if len(named) > 1:
