@@ -149,7 +149,7 @@ def judged_by(judge: Judge, core: Core, agent: OfflineAgent, workers: Workers) -
         held = agent.steps(budget)
         answerer = held.answerer
         if isinstance(answerer, JudgeThenWrite):
-            answerer = JudgeThenWrite(judge, answerer.synthesizer)
+            answerer = type(answerer)(judge, answerer.synthesizer)
         return Steps(held.planner, held.reader, answerer, held.clarifier)
 
     budget = EngineSettings(agent="offline").budget

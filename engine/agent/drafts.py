@@ -32,11 +32,16 @@ class Computed(msgspec.Struct, frozen=True):
 
 
 class SentenceDraft(msgspec.Struct, frozen=True):
-    """A sentence of the synthesis without its markers; `findings` index into the draft's findings."""
+    """A sentence of the synthesis without its markers; `findings` index into the draft's findings.
+
+    Attributes:
+        is_line: an item of a list, on a line of its own.
+    """
 
     text: str
     findings: tuple[int, ...]
     computed: tuple[Computed, ...] = ()
+    is_line: bool = False
 
 
 class AnswerDraft(msgspec.Struct, frozen=True):

@@ -306,7 +306,9 @@ def bare(found: Evidence) -> Evidence:
     passage = found.passage
     ids = tuple(block.id for block in passage.blocks if block.id in found.block_ids)
     return msgspec.structs.replace(
-        found, passage=msgspec.structs.replace(passage, facts=(), before=""), block_ids=ids or found.block_ids[:1]
+        found,
+        passage=msgspec.structs.replace(passage, facts=(), before="", queries=()),
+        block_ids=ids or found.block_ids[:1],
     )
 
 

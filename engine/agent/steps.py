@@ -57,10 +57,27 @@ class PlannedQuery(msgspec.Struct, frozen=True):
     mode: QueryMode = "hybrid"
 
 
+class Constraint(msgspec.Struct, frozen=True):
+    """Attribute values, or a time, that a question names and that a filter stands for.
+
+    Attributes:
+        words: as the question has them.
+        narrowings: filters of which a document must satisfy one.
+        attributes: what they are about.
+        is_date: it is a time.
+    """
+
+    words: tuple[str, ...]
+    narrowings: tuple[Mapping[str, Any], ...]
+    attributes: tuple[str, ...]
+    is_date: bool = False
+
+
 class Plan(msgspec.Struct, frozen=True):
     """What to look for. `shape` says which form the answer takes.
 
     Attributes:
+        constraints: what of the question queries narrow by.
         followed: what is asked of documents that the best passages name; see `engine.agent.hops`. Not of the planner:
             known once passages were brought up.
         together: ids of documents that are joined by a name, or by the question, and answer together; likewise.
@@ -70,6 +87,7 @@ class Plan(msgspec.Struct, frozen=True):
     sub_questions: tuple[SubQuestion, ...]
     queries: tuple[PlannedQuery, ...]
     shape: AnswerShape = "fact"
+    constraints: tuple[Constraint, ...] = ()
     followed: tuple[str, ...] = ()
     together: tuple[tuple[str, ...], ...] = ()
     leads: tuple[tuple[str, str], ...] = ()
@@ -123,6 +141,7 @@ class Question(msgspec.Struct, frozen=True, dict=True):
         filterable: attributes that a filter may name.
         documents: how many the search may see; 0 where it is not known.
         languages: passages of the namespace by language.
+        settled: words of the question that became filters which documents satisfy, and count no more.
     """
 
     request: SearchRequest
@@ -133,6 +152,7 @@ class Question(msgspec.Struct, frozen=True, dict=True):
     filterable: tuple[str, ...] = ()
     documents: int = 0
     languages: Mapping[str, int] = {}
+    settled: tuple[str, ...] = ()
 
     @cached_property
     def text(self) -> str:
@@ -141,8 +161,11 @@ class Question(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def terms(self) -> AskedTerms:
-        """The words of `text`, read once a turn."""
-        return asked_terms(self.text, self.rarity, self.documents, self.languages)
+        """The words of `text` that are not settled, read once a turn."""
+        text = self.text
+        for words in self.settled:
+            text = text.replace(words, " ")
+        return asked_terms(text, self.rarity, self.documents, self.languages)
 
 
 class Block(msgspec.Struct, frozen=True):

@@ -40,6 +40,8 @@ class Phrases(msgspec.Struct, frozen=True):
     yes: str
     no: str
     others: str
+    ask: str
+    ask_any: str
 
 
 class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
@@ -66,7 +68,10 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
         periods: ten, each with its forms apart by "|": today, yesterday, then this and the last week, month, quarter
             and year.
         spans: four likewise, of days, weeks, months and years, with ``{n}``: "last {n} days".
-        quarter: forms of "quarter" of a year; `ordinals`, "first" to "fifth" with their forms; `final`, "last".
+        quarter: forms of "quarter" of a year; `ordinals`, "first" to "fifth" with their forms; `final`, "last". Words
+            of one form are joined by "_".
+        contrast, joints: what sets a part of a question against the one before it, and what joins it.
+        papers: what a question calls documents: "the mail about …", "which tickets …".
         listing: what opens a question for several things: "which", "list".
         yes_no: words that open a question for yes or no.
         negation: words that deny.
@@ -117,6 +122,9 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
     ordinals: tuple[str, ...] = ()
     final: str = ""
     listing: tuple[str, ...] = ()
+    papers: str = ""
+    contrast: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()
     yes_no: str = ""
     negation: str = ""
     leaning: tuple[str, ...] = ()

@@ -39,12 +39,14 @@ class DateMention(msgspec.Struct, frozen=True):
         first: first day meant; None for "before …".
         end: the day after the last one meant; None for "after …".
         start, stop: where it stands in the text, ``[start, stop)``.
+        lead: where the words before it begin that belong to it, such as "since"; `start` without any.
     """
 
     first: date | None
     end: date | None
     start: int
     stop: int
+    lead: int = -1
 
 
 def dates_in(text: str, today: date, code: str = DEFAULT_LANGUAGE, latest: date | None = None) -> list[DateMention]:
@@ -67,7 +69,7 @@ def dates_in(text: str, today: date, code: str = DEFAULT_LANGUAGE, latest: date 
     for point in points:
         if not kept or point.start >= kept[-1].stop:
             kept.append(point)
-    return grammar.ranges(text, kept)
+    return [grammar.led(text, mention) for mention in grammar.ranges(text, kept)]
 
 
 @cache
@@ -81,7 +83,8 @@ class _Grammar:
     def __init__(self, of: Language) -> None:
         self._code = of.code
         self._months = {form: n for n, forms in enumerate(of.months, 1) for form in forms.lower().split()}
-        self._ordinals = {form: n for n, forms in enumerate(of.ordinals, 1) for form in forms.lower().split()}
+        ordinals = [(n, form) for n, forms in enumerate(of.ordinals, 1) for form in forms.lower().split()]
+        self._ordinals = {form.replace("_", " "): n for n, form in ordinals}
         named = "|".join(sorted(map(re.escape, self._months), key=len, reverse=True)) or r"(?!)"
         month = rf"(?<!\w)(?P<month>{named})(?!\w)\.?"
         ordinal = "|".join(map(re.escape, self._ordinals)) or r"(?!)"
@@ -116,6 +119,7 @@ class _Grammar:
                 "between": ("between", "since"),
             }.items()
         }  # fmt: skip
+        self._leading = re.compile(rf"(?:{leads})\s*(?:(?!\d)\w{{1,4}}['’]?\s*)?$", re.IGNORECASE)
         self._joint = re.compile(
             rf"^(?:['’]\w+)?\s*,?\s*(?:{joins}|[-–—])\s*(?:(?!\d)\w{{1,4}}['’]?\s+)?$", re.IGNORECASE
         )
@@ -178,6 +182,11 @@ class _Grammar:
                 point = msgspec.structs.replace(point, first=None)
             out.append(point)
         return out
+
+    def led(self, text: str, mention: DateMention) -> DateMention:
+        """`mention` with the place of the words that lead to it."""
+        lead = self._leading.search(text[: mention.start])
+        return msgspec.structs.replace(mention, lead=lead.start() if lead else mention.start)
 
     def _is_range(self, text: str, point: DateMention, following: DateMention) -> bool:
         if not (point.first and following.end and point.first < following.end):

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import msgspec
 
-from engine.question.asked_language import question_language
+from engine.analysis.language import DEFAULT_LANGUAGE, language
 from engine.question.terms import content_terms
 
 MIN_WORDS = 3
 """Subject words that a part needs to be looked for by itself."""
 
-# Where a question may fall apart, strongest first: sentence ends and semicolons, contrasts, commas, plain conjunctions.
-_BOUNDARY = re.compile(
-    r"(?P<hard>[.?!;](?=\s)|\n+)"
-    r"|(?P<contrast>,?\s+(?=(?:while|whereas|whilst|although|but|versus|vs\.?|compared (?:to|with)|as opposed to)\s))"
-    r"|(?P<comma>,(?=\s))"
-    r"|(?P<conjunction>\s+(?=(?:and|or|as well as|both|which|who|that|after|before|with|to)\s))",
-    re.IGNORECASE,
-)
 _QUOTED = re.compile(r"“[^”]*”|\"[^\"]*\"|(?<!\w)'[^']{2,60}'(?!\w)|‘[^’]*’(?!\w)|\([^)]*\)")
+
+
+_HARD, _COMMA = r"[.?!;。？！؟।](?=\s|$)|\n+", r"[,，、،](?=\s|[^\x00-\x7f])"
 
 
 class Clause(msgspec.Struct, frozen=True):
@@ -31,29 +27,51 @@ class Clause(msgspec.Struct, frozen=True):
     stop: int
 
 
-def clauses(text: str, whole: Sequence[tuple[int, int]], names: Sequence[tuple[int, int]]) -> list[Clause]:
+def clauses(
+    text: str, whole: Sequence[tuple[int, int]], names: Sequence[tuple[int, int]], code: str = DEFAULT_LANGUAGE
+) -> list[Clause]:
     """The parts of `text`, in order, without gaps; one part when it does not fall apart.
 
-    A part has at least `MIN_WORDS` words of its own besides names and dates; a shorter one joins its neighbour, so that
-    "as reported by A and B" stays with what was reported.
+    It falls apart at sentence ends and semicolons, before contrasts, at commas, and before plain joints. A part has at
+    least `MIN_WORDS` words of its own besides names and dates, unless it asks by itself; a shorter one joins its
+    neighbour, so that "as reported by A and B" stays with what was reported.
 
     Args:
         whole: stretches that are never cut: dates, titles, names.
-        names: stretches that name where something is reported, such as a source; a plain conjunction cuts only before a
-            part that has one of its own.
+        names: stretches that name where something is reported, such as a source; a plain joint cuts only before a part
+            that has one of its own, or that asks: "… and how …".
+        code: the language of the text.
     """
     kept = [*whole, *((m.start(), m.end()) for m in _QUOTED.finditer(text))]
     cuts = [0]
-    for match in _BOUNDARY.finditer(text):
+    for match in _boundary(code).finditer(text):
         at = match.end() if match.lastgroup in ("hard", "comma") else match.start()
         if any(start < at < stop for start, stop in kept) or at >= len(text):
             continue
-        if match.lastgroup == "conjunction" and not _opens_named(text, at, names):
+        if match.lastgroup == "joint" and not (_opens_named(text, at, names) or _asks(text, match.end(), code)):
             continue
         if at > cuts[-1]:
             cuts.append(at)
     pieces = [(start, stop) for start, stop in zip(cuts, [*cuts[1:], len(text)], strict=True)]
-    return _merged(text, pieces, [*whole, *names])
+    return _merged(text, pieces, [*whole, *names], code)
+
+
+@cache
+def _boundary(code: str) -> re.Pattern[str]:
+    """Where a question may fall apart, strongest first."""
+    held = language(code)
+    contrast, joint = held.pattern("contrast").pattern, held.pattern("joints").pattern
+    return re.compile(
+        rf"(?P<hard>{_HARD})|(?P<contrast>,?\s*(?=(?:{contrast})))|(?P<comma>{_COMMA})|(?P<joint>(?<!\s)\s*(?:{joint})(?!\S*[-–]))",
+        re.IGNORECASE,
+    )
+
+
+def _asks(text: str, at: int, code: str) -> bool:
+    """Whether what follows a place asks by itself."""
+    asking = language(code).pattern("which", "amount", "time", "person", "place", "yes_no")
+    found = asking.search(text, at)
+    return found is not None and len(text[at : found.start()].split()) <= 1
 
 
 def _opens_named(text: str, at: int, names: Sequence[tuple[int, int]]) -> bool:
@@ -61,23 +79,33 @@ def _opens_named(text: str, at: int, names: Sequence[tuple[int, int]]) -> bool:
     return any(start > at and len(text[at:start].split()) <= 4 for start, _ in names)
 
 
-def _merged(text: str, pieces: Sequence[tuple[int, int]], named: Sequence[tuple[int, int]]) -> list[Clause]:
+def _merged(text: str, pieces: Sequence[tuple[int, int]], named: Sequence[tuple[int, int]], code: str) -> list[Clause]:
     """Short pieces join the piece before them; a short first piece joins the one after."""
+
+    def is_short(start: int, stop: int) -> bool:
+        asks = _asks(text, start, code) or (start > 0 and _asks(text, _behind_joint(text, start, code), code))
+        own = len(set(content_terms(without(text, start, stop, named), code)))
+        return own < (1 if asks else MIN_WORDS)
+
     out: list[Clause] = []
     for start, stop in pieces:
-        own = len(set(_subject(without(text, start, stop, named))))
-        if out and (own < MIN_WORDS or _own(text, out[-1], named) < MIN_WORDS):
+        if out and (is_short(start, stop) or is_short(out[-1].start, out[-1].stop)):
             out[-1] = Clause(out[-1].start, stop)
         else:
             out.append(Clause(start, stop))
-    if len(out) > 1 and _own(text, out[-1], named) < MIN_WORDS:
+    if len(out) > 1 and is_short(out[-1].start, out[-1].stop):
         last = out.pop()
         out[-1] = Clause(out[-1].start, last.stop)
     return out
 
 
-def _own(text: str, clause: Clause, named: Sequence[tuple[int, int]]) -> int:
-    return len(set(_subject(without(text, clause.start, clause.stop, named))))
+def _behind_joint(text: str, start: int, code: str) -> int:
+    joint = (
+        language(code)
+        .pattern("joints", "contrast")
+        .match(text, start + len(text[start:]) - len(text[start:].lstrip(" ,，、،")))
+    )
+    return joint.end() if joint else start
 
 
 def without(text: str, start: int, stop: int, spans: Sequence[tuple[int, int]]) -> str:
@@ -88,7 +116,3 @@ def without(text: str, start: int, stop: int, spans: Sequence[tuple[int, int]]) 
         if low < high:
             out = out[:low] + " " * (high - low) + out[high:]
     return out
-
-
-def _subject(text: str) -> list[str]:
-    return content_terms(text, question_language(text))

@@ -48,7 +48,7 @@ def cite(
         if position in failed_sentences or not known or not text:
             continue
         # A sentence that is said twice is said once, with the citations of both.
-        texts.setdefault(text.casefold(), text)
+        texts.setdefault(text.casefold(), f"\n- {text}" if sentence.is_line else text)
         marks.setdefault(text.casefold(), {}).update(dict.fromkeys(known))
     lines = [f"{texts[folded]} {_marked(known, number)}" for folded, known in marks.items()]
     cited = {index for known in marks.values() for index in known}
@@ -69,7 +69,7 @@ def cite(
                     attributes=documents.get(held.document_id) if documents is not None else None,
                 )
             )
-    return " ".join(lines), tuple(results)
+    return " ".join(lines).replace(" \n", "\n").strip(), tuple(results)
 
 
 def _marked(indexes: Iterable[int], number: Mapping[int, int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.agent.answerer import JudgeThenWrite
+from engine.agent.offline.answer import SettleThenAnswer
 from engine.agent.offline.clarify import OfflineClarifier
 from engine.agent.offline.judge import OfflineJudge
 from engine.agent.offline.plan import OfflinePlanner
@@ -32,6 +32,6 @@ class OfflineAgent:
         return Steps(
             planner=self.planner,
             reader=OfflineReader(self._run),
-            answerer=JudgeThenWrite(self._judge, OfflineSynthesizer(self._run, self._judge.likeness)),
+            answerer=SettleThenAnswer(self._judge, OfflineSynthesizer(self._run, self._judge.likeness), self._run),
             clarifier=OfflineClarifier(self._run),
         )

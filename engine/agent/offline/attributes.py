@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from engine.agent.evidence.likeness import Likeness
 from engine.agent.evidence.table import Table, begins_alike
@@ -13,7 +14,7 @@ from engine.question.kinds import Kind
 
 NAMED = 0.5
 """Likeness from which a word of the question stands for an attribute's name."""
-_PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
+_PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_./:-]+")
 
 
 def answering_fact(
@@ -23,6 +24,7 @@ def answering_fact(
     kind: Kind | None,
     likeness: Likeness | None,
     asked_now: str,
+    skip: Collection[str] = (),
 ) -> Block | None:
     """The attribute value that answers; None where the text may, or no attribute is asked for.
 
@@ -32,15 +34,19 @@ def answering_fact(
     Args:
         number: of the passage in the table.
         asked_now: the latest message; what only earlier ones asked is not asked of an attribute.
+        skip: attributes that the question names a value of.
     """
     held = table.own[table.rows(number)].max(axis=0, initial=0.0)
     now = frozenset(query_terms(asked_now, table.asked.languages))
+    # A name that stands nowhere is what is missing, and no attribute: the sender of another's mail answers nothing.
+    named = [n for n, term in enumerate(table.asked.terms) if term.is_named]
+    is_known = not named or bool((table.wholes[number][named] > 0).any())
     lacking = [
         term
         for term, credit in zip(table.asked.terms, held, strict=True)
-        if credit < 1 and not term.is_named and term.forms & now
+        if credit < 1 and (is_known or not term.is_named) and term.forms & now
     ]
-    asked = frozenset(form for term in lacking for form in term.forms)
+    sought = frozenset(form for term in lacking for form in term.forms)
     known = frozenset(form for term in table.asked.terms for form in term.forms)
     usual = {"person": neutral().person_facts, "time": neutral().time_facts}.get(kind or "", "").split()
     if not language(table.asked.code).pattern("makes").search(asked_now):
@@ -48,19 +54,25 @@ def answering_fact(
     best: tuple[float, Block | None] = (0.0, None)
     for fact in passage.facts:
         value = frozenset(query_terms(fact.text, table.asked.languages))
-        if not fact.attribute or not value or value <= known or not lacking:
+        if not fact.attribute or fact.attribute in skip or not value or value <= known or not lacking:
             continue
-        words = [word.lower() for word in _PARTS.split(fact.attribute) if len(word) > 1]
+        words = words_of(fact.attribute)
         terms = frozenset(term for word in words for term in query_terms(word, table.asked.languages))
-        strength = 1.0 if terms & asked else 0.0
-        if not strength and any(len(a) > 3 and begins_alike(a, b) for a in asked for b in terms):
+        strength = 1.0 if terms & sought else 0.0
+        if not strength and any(len(a) > 3 and begins_alike(a, b) for a in sought for b in terms):
             strength = 0.9
         if not strength and likeness is not None:
             near = likeness.credits([term.word for term in lacking], words)
             strength = max((float(row.max()) for row in near.values()), default=0.0)
             strength = strength if strength >= NAMED else 0.0
-        if not strength and any(word in usual for word in words):
-            strength = NAMED
+        if any(word in usual for word in words):
+            # "Who released it?" is no date, whatever that is called.
+            strength += 2.0
         if strength > best[0]:
             best = (strength, fact)
     return best[1]
+
+
+def words_of(attribute: str) -> list[str]:
+    """The words of an attribute's name, lower case: ``publishedAt`` and ``published_at`` are two."""
+    return [word.lower() for word in _PARTS.split(attribute) if len(word) > 1]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from engine.agent.offline.attributes import words_of
 from engine.agent.offline.readings import (
     Held,
     Reading,
@@ -17,6 +18,7 @@ from engine.agent.offline.readings import (
 )
 from engine.agent.steps import ClarificationDraft, Evidence, Plan, Question, ReadingPassage
 from engine.agent.workers import InThread
+from engine.analysis.language import DEFAULT_LANGUAGE, Phrases, language
 from engine.analysis.words import folded
 from engine.model.search import Clarification
 from engine.question.kinds import wanted
@@ -27,12 +29,6 @@ LONG_CONTEXT = 600
 MAX_TERMS = 10
 """Terms of content above which a question is taken to say what it means."""
 MAX_OPTION = 120
-_ACROSS = re.compile(
-    r"\b(?:all|every|each|any|compare[ds]?|comparison|differences?|differ|between|both|versus|vs|list|most|least"
-    r"|overview|summar\w+|trends?|average|total)\b",
-    re.IGNORECASE,
-)
-_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 
 
 class OfflineClarifier:
@@ -50,9 +46,11 @@ class OfflineClarifier:
 def clarification(question: Question, plan: Plan, evidence: Sequence[Evidence]) -> ClarificationDraft | None:
     """The question back; None where what is asked is clear, covers several readings on purpose, or is not answered."""
     text = question.text
-    if len(question.request.context) > LONG_CONTEXT or _ACROSS.search(text) or len(plan.sub_questions) > 2:
+    code = question.terms.code
+    is_across = language(code).pattern("across").search(text) is not None
+    if len(question.request.context) > LONG_CONTEXT or is_across or len(plan.sub_questions) > 2:
         return None
-    if any(_asks_for(name, text) for name in question.filterable):
+    if any(_asks_for(name, text, code) for name in question.filterable):
         return None
     named: dict[str, set[object]] = {}
     for narrowing in (question.narrowing, *(query.narrowing for query in plan.queries)):
@@ -77,33 +75,47 @@ def clarification(question: Question, plan: Plan, evidence: Sequence[Evidence]) 
         if name not in named and (readings := readings_by_attribute(name, held, frozenset(weights), said))
     ]
     if found:
-        # The attribute with the fewest readings settles most with one answer.
-        name, readings = min(found, key=lambda held: len(held[1]))
-        return _by_attribute(name, readings)
-    return _by_title(held, frozenset(weights), said)
+        # What tells the best readings apart; of those the attribute whose few values settle most with one answer.
+        best = sorted(held, key=lambda one: (-one.sentence, -one.coverage, -one.passage.score))[:2]
+        name, readings = min(found, key=lambda held: (not _tells_apart(held[0], best), len(held[1])))
+        return _by_attribute(name, readings, _says(code))
+    return _by_title(held, frozenset(weights), said, _says(code))
 
 
-def _asks_for(name: str, text: str) -> bool:
+def _says(code: str) -> Phrases:
+    says = language(code).says or language(DEFAULT_LANGUAGE).says
+    if says is None:
+        raise AssertionError("English has its words")
+    return says
+
+
+def _tells_apart(name: str, best: Sequence[Held]) -> bool:
+    return len({str(one.passage.attributes.get(name)) for one in best}) > 1
+
+
+def _asks_for(name: str, text: str, code: str) -> bool:
     """Whether values of the attribute are what is asked for: "which models …"."""
-    words = "|".join(re.escape(part) for part in _WORDS.split(name) if len(part) > 2)
-    return bool(words) and re.search(rf"\b(?:which|what)\s+(?:\w+\s+)?(?:{words})", text, re.IGNORECASE) is not None
+    words = "|".join(re.escape(part) for part in words_of(name) if len(part) > 2)
+    asking = language(code).pattern("which", "listing").pattern
+    return bool(words) and re.search(rf"(?:{asking})\s*(?:\w+\s+)?(?:{words})", text, re.IGNORECASE) is not None
 
 
-def _by_attribute(name: str, readings: Sequence[Reading]) -> ClarificationDraft | None:
+def _by_attribute(name: str, readings: Sequence[Reading], says: Phrases) -> ClarificationDraft | None:
     narrowing: dict[str, Mapping[str, Any] | None] = {
         str(r.value): {name: r.value} for r in readings if 0 < len(str(r.value)) <= MAX_OPTION
     }
-    words = " ".join(part for part in _WORDS.split(name) if part).lower()
-    return _draft(f"Which {words} do you mean?", narrowing)
+    return _draft(says.ask.format(name=" ".join(words_of(name))), narrowing)
 
 
-def _by_title(held: Sequence[Held], asked_terms: frozenset[str], said: frozenset[str]) -> ClarificationDraft | None:
+def _by_title(
+    held: Sequence[Held], asked_terms: frozenset[str], said: frozenset[str], says: Phrases
+) -> ClarificationDraft | None:
     narrowing: dict[str, Mapping[str, Any] | None] = {}
     for reading in readings_by_title(held, asked_terms, said):
         ids = sorted({one.passage.passage.document_id for one in reading.held})
         # Several documents of one title may be parts of a whole of which not all came up: then the words must do.
         narrowing[str(reading.value)] = {"id": ids[0]} if len(ids) == 1 else None
-    return _draft("Which of these do you mean?", narrowing)
+    return _draft(says.ask_any, narrowing)
 
 
 def _draft(asked_back: str, narrowing: Mapping[str, Mapping[str, Any] | None]) -> ClarificationDraft | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 from engine.agent.offline.mentions import Mention
 from engine.agent.steps import AttributeValues, Corpus
@@ -85,6 +85,36 @@ def joined(filters: Sequence[Filter | None]) -> Filter | None:
     if not kept:
         return None
     return kept[0] if len(kept) == 1 else {"$and": kept}
+
+
+def either(filters: Sequence[Filter]) -> Filter | None:
+    """One of `filters` at least; values of one attribute as a list. None for none."""
+    by_attribute: dict[str, list[Any]] = {}
+    for part in filters:
+        for name, value in part.items():
+            by_attribute.setdefault(name, []).append(value)
+    if len(filters) > 1 and not any(name.startswith("$") for name in by_attribute):
+        kept: list[Filter] = [
+            {name: values[0] if len(values) == 1 else {"$in": values}} for name, values in by_attribute.items()
+        ]
+    else:
+        kept = list(filters)
+    return None if not kept else kept[0] if len(kept) == 1 else {"$or": kept}
+
+
+def alternatives(narrowing: object) -> list[Filter]:
+    """The single conditions that a filter made here asks for; those of a list of values each by itself."""
+    found: list[Filter] = []
+    if not isinstance(narrowing, Mapping):
+        return found
+    for name, value in cast("Mapping[str, Any]", narrowing).items():
+        if name == "$and":
+            found += [condition for part in value for condition in alternatives(part)]
+        elif isinstance(value, Mapping) and "$in" in value:
+            found += [{name: one} for one in cast("Mapping[str, Any]", value)["$in"]]
+        else:
+            found.append({name: value})
+    return found
 
 
 def _range(kind: str, mention: DateMention) -> Filter:

@@ -11,10 +11,9 @@ from datetime import date
 import msgspec
 
 from engine.agent.offline.mentions import Mention, ValueDictionary
-from engine.agent.offline.narrowing import DateAttributes, Filter, joined, narrowing_of
-from engine.agent.steps import AttributeValues, Corpus, Plan, PlannedQuery, Question, SubQuestion
+from engine.agent.offline.narrowing import DateAttributes, Filter, either, joined, narrowing_of
+from engine.agent.steps import AttributeValues, Constraint, Corpus, Plan, PlannedQuery, Question, SubQuestion
 from engine.analysis.language import language
-from engine.analysis.words import folded
 from engine.question.asked_language import question_language
 from engine.question.dates import DateMention, dates_in
 from engine.question.names import names_in
@@ -28,6 +27,8 @@ MAX_NARROWINGS = 3
 """Different values, such as sources, that the whole question is asked under."""
 WHOLE, PART = 1.0, 0.3
 """Weights of queries for the whole question and for a part of it."""
+CONSTRAINING = 0.8
+"""Strength from which a mention is what documents must satisfy, and no word of the subject."""
 BACKGROUND = 0.3
 """Weight of the query that adds words of the context."""
 BACKGROUND_STRENGTH = 0.8
@@ -107,6 +108,7 @@ class OfflinePlanner:
         planning = _Planning(reading, dated)
         planning.whole()
         planning.parts()
+        planning.constrained()
         if context:
             planning.background(context, [m for m in values.mentions(context) if m.strength >= BACKGROUND_STRENGTH])
         return planning.plan()
@@ -138,6 +140,7 @@ class _Planning:
         self._queries: list[tuple[int, PlannedQuery]] = []
         self._parts: list[SubQuestion] = []
         self._settled: list[Filter] = []
+        self._constraints: list[Constraint] = []
 
     def whole(self) -> None:
         """The question as it is, then its subject under each value and date that it names."""
@@ -157,13 +160,15 @@ class _Planning:
         """Each part of the question, under the values and dates that it names itself."""
         reading = self._reading
         names = [(m.start, m.stop) for m in reading.mentions]
-        parts = clauses(reading.text, [*reading.places], names)[:MAX_SUB_QUESTIONS]
+        parts = clauses(reading.text, [*reading.places], names, reading.code)[:MAX_SUB_QUESTIONS]
         for number, part in enumerate(parts):
             subject = reading.subject(part.start, part.stop) if len(parts) > 1 else reading.subject()
             entities = names_in(reading.text[part.start : part.stop], _inside(reading.places, part.start, part.stop))
             mentions = [m for m in reading.mentions if part.start <= m.start < part.stop]
             named = tuple(dict.fromkeys(reading.text[m.start : m.stop] for m in mentions))
-            self._parts.append(SubQuestion(_readable(reading.text[part.start : part.stop]), tuple(entities), named))
+            self._parts.append(
+                SubQuestion(_readable(reading.text[part.start : part.stop], reading.code), tuple(entities), named)
+            )
             dates = [d for d in reading.dates if part.start <= d.start < part.stop]
             narrowings = [n for group in _together(mentions) if (n := narrowing_of(group)) is not None]
             for day in dates:
@@ -176,6 +181,29 @@ class _Planning:
                 self._add(5, PlannedQuery(subject, number, weight=PART))
                 for narrowing in narrowings:
                     self._add(6, PlannedQuery(subject, number, narrowing, PART))
+
+    def constrained(self) -> None:
+        """The subject under all that the question names at once, and what that is."""
+        reading = self._reading
+        by_attributes: dict[tuple[str, ...], list[Mention]] = {}
+        stretches: dict[tuple[int, int], list[Mention]] = {}
+        for mention in reading.mentions:
+            if mention.strength >= CONSTRAINING:
+                stretches.setdefault((mention.start, mention.stop), []).append(mention)
+        for mentions in stretches.values():
+            by_attributes.setdefault(tuple(m.attribute for m in mentions), []).extend(mentions)
+        for attributes, mentions in by_attributes.items():
+            words = tuple(dict.fromkeys(reading.text[m.start : m.stop] for m in mentions))
+            filters = tuple({m.attribute: value} for m in mentions for value in m.values)
+            self._constraints.append(Constraint(words, filters, attributes))
+        for day in reading.dates:
+            if (period := self._dated.narrowing(day, reading.text)) is not None:
+                names = tuple(next(iter(part)) for part in period.get("$or", [period]))
+                words = (reading.text[day.lead : day.stop],)
+                self._constraints.append(Constraint(words, (period,), names, is_date=True))
+        together = [either(constraint.narrowings) for constraint in self._constraints]
+        if len(together) > 1 or any(constraint.is_date for constraint in self._constraints):
+            self._add(1, PlannedQuery(reading.subject(), narrowing=joined(together)))
 
     def background(self, context: str, mentions: Sequence[Mention]) -> None:
         """What the context adds: its own questions, values that it names, and its first words."""
@@ -196,14 +224,12 @@ class _Planning:
     def plan(self) -> Plan:
         """The `MAX_QUERIES` most useful queries."""
         queries = [query for _, query in sorted(self._queries, key=lambda held: held[0])]
-        return Plan(tuple(self._parts), tuple(queries[:MAX_QUERIES]), shape_of(self._reading.text))
+        shape = shape_of(self._reading.text, self._reading.code)
+        return Plan(tuple(self._parts), tuple(queries[:MAX_QUERIES]), shape, tuple(self._constraints))
 
     def _add(self, rank: int, query: PlannedQuery) -> None:
         if not any(held.text == query.text and held.narrowing == query.narrowing for _, held in self._queries):
             self._queries.append((rank, query))
-
-
-_JOINTS = frozenset(["", "and", "or", "but", "while", "whereas", "whilst", "although", "also", "with", "to", "that"])
 
 
 def _together(mentions: Sequence[Mention]) -> list[list[Mention]]:
@@ -216,12 +242,14 @@ def _before(mentions: Sequence[Mention], day: DateMention) -> list[Mention]:
     return [m for m in mentions if m.stop <= day.start][-1:] or list(mentions[:1])
 
 
-def _readable(part: str) -> str:
-    """A part of a question without the conjunctions and marks that join it to the rest."""
-    words = part.split()
-    while len(words) > 1 and folded(words[0].strip(_MARKS)) in _JOINTS:
-        words.pop(0)
-    return " ".join(words).strip(" ,;")
+def _readable(part: str, code: str) -> str:
+    """A part of a question without the joints and marks that lead to it."""
+    part = part.strip(" ,;，、،")
+    joint = language(code).pattern("joints", "contrast").match(part)
+    while joint is not None and joint.end() < len(part):
+        part = part[joint.end() :].lstrip(" ,;，、،")
+        joint = language(code).pattern("joints", "contrast").match(part)
+    return part
 
 
 def _inside(places: Sequence[tuple[int, int]], start: int, stop: int) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.agent.evidence.coverage import Coverage
+from engine.agent.offline import wording
 from engine.agent.steps import Block, Evidence, Plan, Question, ReadingPassage
 from engine.agent.workers import InThread
 
@@ -20,10 +21,6 @@ NEIGHBOUR = 0.2
 """What a sentence gains from the better of its neighbours: a thought often runs over two."""
 BEARS = 0.6
 """Share of the best coverage of a sub-question from which a passage bears on it."""
-_LEANING = re.compile(
-    r"^\W*(?:he|she|it|they|his|her|its|their|theirs|him|them|this|that|these|those|such|the (?:latter|former|same))\b",
-    re.IGNORECASE,
-)
 _NAME = re.compile(r"(?<=\s)[^\W\d_a-z]\w+")
 _MANY = 8
 """Passages from which on reading leaves the event loop."""
@@ -51,11 +48,12 @@ def read_now(question: Question, plan: Plan, passages: Sequence[ReadingPassage])
     if not readable:
         return []
     best = np.max([table.max(axis=1) for _, table in readable], axis=0)
-    found = [_evidence(passage, table, plan, best) for passage, table in readable]
+    code = question.terms.code
+    found = [_evidence(passage, table, plan, best, code) for passage, table in readable]
     return sorted(found, key=lambda e: (-e.relevance, -e.passage.score, e.passage.passage.label))
 
 
-def _evidence(passage: ReadingPassage, table: Table, plan: Plan, best: Table) -> Evidence:
+def _evidence(passage: ReadingPassage, table: Table, plan: Plan, best: Table, code: str) -> Evidence:
     """The sentences of one passage that say most.
 
     Args:
@@ -72,7 +70,7 @@ def _evidence(passage: ReadingPassage, table: Table, plan: Plan, best: Table) ->
         chosen.add(number)
     for number in sorted(chosen):
         # A sentence about "he" or "this" says nothing without the one before it.
-        if len(chosen) < MAX_BLOCKS and number > 0 and leans(passage.blocks[number]):
+        if len(chosen) < MAX_BLOCKS and number > 0 and leans(passage.blocks[number], code):
             chosen.add(number - 1)
     covered = table.max(axis=1)
     parts = [n for n in range(len(plan.sub_questions)) if n < len(covered) and covered[n] >= BEARS * best[n] > 0]
@@ -91,7 +89,7 @@ def in_context(table: Table) -> Table:
     return table + NEIGHBOUR * neighbours * (table > 0)
 
 
-def leans(block: Block) -> bool:
+def leans(block: Block, code: str) -> bool:
     """Whether a sentence opens with a word that stands for something before it, and names nothing itself."""
     text = " ".join(block.text.split())
-    return _LEANING.match(text) is not None and _NAME.search(text) is None
+    return wording.leans(text, code) and _NAME.search(text) is None

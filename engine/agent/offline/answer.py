@@ -1,0 +1,39 @@
+"""The offline answerer: what filters settle is settled first, lists are listed, all else is judged and then written."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from engine.agent.answerer import JudgeThenWrite
+from engine.agent.drafts import AnswerDraft
+from engine.agent.evidence.likeness import Likeness
+from engine.agent.offline.constraints import Settled, settled
+from engine.agent.offline.judge import OfflineJudge
+from engine.agent.offline.listing import listed, told
+from engine.agent.steps import Evidence, Judge, Judgement, Outcome, Plan, Question, SoFar, Synthesizer
+from engine.agent.workers import InThread
+
+
+class SettleThenAnswer(JudgeThenWrite):
+    """`JudgeThenWrite` for a question whose constraints are settled."""
+
+    def __init__(self, judge: Judge, synthesizer: Synthesizer, run: InThread = asyncio.to_thread) -> None:
+        super().__init__(judge, synthesizer)
+        self._run = run
+
+    async def answer(self, question: Question, plan: Plan, evidence: Sequence[Evidence], so_far: SoFar) -> Outcome:
+        held = await self._run(settled, question, plan, evidence, so_far.executed)
+        likeness = self.judge.likeness if isinstance(self.judge, OfflineJudge) else None
+        if draft := await self._run(_looked_up, held, likeness):
+            return Outcome(Judgement(sufficient=True), draft)
+        # Whether it is answered is judged with every word: a time that documents have proves little of the subject.
+        judgement = await self.judge.judge(question, plan, held.evidence, so_far.executed)
+        if not judgement.answerable or not held.evidence:
+            return Outcome(judgement)
+        return Outcome(judgement, await self.synthesizer.synthesize(held.question, plan, held.evidence, judgement))
+
+
+def _looked_up(held: Settled, likeness: Likeness | None) -> AnswerDraft | None:
+    """What attributes and titles alone answer."""
+    return told(held, likeness) or listed(held)
