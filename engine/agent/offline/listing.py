@@ -55,14 +55,11 @@ def told(held: Settled, likeness: Likeness | None = None) -> AnswerDraft | None:
 
     "Who released version 4.1.3?" is the author of the document whose version that is.
     """
-    code = held.rest.terms.code
     if any(constraint.is_date for constraint in held.constraints):
         return None
     if not held.fitting:
-        named = frozenset(e.passage.passage.document_id for e in held.evidence if _is_named(held, e))
-        if len(named) != 1 or not (
-            opens(held.rest.text, language(code).pattern("listing")) and _asked_for(held, held.evidence)
-        ):
+        named = _named(held)
+        if len(named) != 1:
             return None
         held = msgspec.structs.replace(held, fitting=named)
     read = _Read(held)
@@ -83,7 +80,30 @@ def told(held: Settled, likeness: Likeness | None = None) -> AnswerDraft | None:
     return None
 
 
-def _is_named(held: Settled, found: Evidence) -> bool:
+def _named(held: Settled) -> frozenset[str]:
+    """Documents whose author, day or attribute is asked for by their title: "who wrote the mail about the lift"."""
+    question, code = held.rest, held.rest.terms.code
+    if opens(question.text, language(code).pattern("listing")) and _asked_for(held, held.evidence):
+        return frozenset(e.passage.passage.document_id for e in held.evidence if _is_titled(held, e))
+    if wanted(question.text, code) not in ("person", "time") or not language(code).pattern("making").search(
+        question.text
+    ):
+        return frozenset()
+    read = _Read(held)
+    made = language(code).pattern("making").finditer(question.text)
+    making = {term for match in made for term in query_terms(match.group(), question.terms.languages)}
+    subject = [n for n in read.subject if not read.table.asked.terms[n].forms & making]
+    if not subject:
+        return frozenset()
+    header = read.table.header
+    return frozenset(
+        e.passage.passage.document_id
+        for number, e in enumerate(read.evidence)
+        if bool((header[number, subject] >= FORM).all())
+    )
+
+
+def _is_titled(held: Settled, found: Evidence) -> bool:
     """Whether the whole title of a document stands in the question."""
     terms = held.rest.terms
     title = frozenset(query_terms(title_of(found.passage), terms.languages)) - without_content(terms.code)
