@@ -85,12 +85,12 @@ def _named(held: Settled) -> frozenset[str]:
     question, code = held.rest, held.rest.terms.code
     if opens(question.text, language(code).pattern("listing")) and _asked_for(held, held.evidence):
         return frozenset(e.passage.passage.document_id for e in held.evidence if _is_titled(held, e))
-    if wanted(question.text, code) not in ("person", "time") or not language(code).pattern("making").search(
+    if wanted(question.text, code) not in ("person", "time") or not language(code).pattern("makes").search(
         question.text
     ):
         return frozenset()
     read = _Read(held)
-    made = language(code).pattern("making").finditer(question.text)
+    made = language(code).pattern("makes").finditer(question.text)
     making = {term for match in made for term in query_terms(match.group(), question.terms.languages)}
     subject = [n for n in read.subject if not read.table.asked.terms[n].forms & making]
     if not subject:
