@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.embedding.pieces import PieceTokenizer
 from engine.embedding.pooling import Weights, by_count, saturated, to_unit_rows, weighted_sums
+from engine.embedding.products import product
 from engine.errors import StorageError
 from engine.model.hits import Vectors
 
@@ -87,7 +88,7 @@ class _Model:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         sums = weighted_sums(self._table, [self._tokenizer.ids(text) for text in texts], self._weights)
-        return to_unit_rows(sums if self._turn is None else sums @ self._turn, self._blank)
+        return to_unit_rows(sums if self._turn is None else product(sums, self._turn), self._blank)
 
 
 def _once(make: Callable[[], _Model]) -> Callable[[], _Model]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.agent.evidence.vocabulary import Numbers, Vocabulary
+from engine.embedding.products import product
 from engine.embedding.protocol import Embedder
 
 NEAREST, FARTHEST = 0.65, 0.38
@@ -73,7 +74,7 @@ class Likeness:
         with self._lock:
             near, rows = self._numbered(vocabulary, words)
             first = self._vectors([asked[number] for number in wanted])
-        shares = MOST * np.clip((rows @ first.T - FARTHEST) / (NEAREST - FARTHEST), 0.0, 1.0)
+        shares = MOST * np.clip((product(rows, first.T) - FARTHEST) / (NEAREST - FARTHEST), 0.0, 1.0)
         for number in np.flatnonzero(shares.any(axis=1)).tolist():
             row = np.zeros(len(asked), np.float32)
             row[wanted] = shares[number]
