@@ -6,13 +6,13 @@ A setting is a field of `Settings` and a row of `SETTINGS`; the table in ``docs/
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import msgspec
 
+from api import parsing
 from api.places import Place, place, without_secrets
 from engine import BudgetSettings, EngineSettings, ModelSettings, StorageSettings
 
@@ -128,81 +128,10 @@ class Setting(msgspec.Struct, frozen=True):
         return without_secrets(str(value))
 
 
-def _text(raw: str) -> str:
-    return raw
-
-
-def _choice(*names: str) -> Callable[[str], str]:
-    def parse(raw: str) -> str:
-        if raw.lower() not in names:
-            raise ValueError(f"one of {', '.join(names)}")
-        return raw.lower()
-
-    return parse
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def parse(raw: str) -> int:
-        try:
-            value = int(raw)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= most:
-            raise ValueError(f"a whole number from {least:,} to {most:,}")
-        return value
-
-    return parse
-
-
-def _number(least: float, most: float) -> Callable[[str], float]:
-    def parse(raw: str) -> float:
-        try:
-            value = float(raw)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= most:
-            raise ValueError(f"a number from {least:g} to {most:g}")
-        return value
-
-    return parse
-
-
-def _switch(raw: str) -> bool:
-    if raw.lower() not in _SWITCH:
-        raise ValueError("on or off")
-    return _SWITCH[raw.lower()]
-
-
-_SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
-
-
-def _memory(raw: str) -> str:
-    if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", raw, re.IGNORECASE):
-        raise ValueError("an amount of memory such as 512MB or 2GB")
-    return raw
-
-
-def _address(raw: str) -> str:
-    if not raw.startswith(("http://", "https://")):
-        raise ValueError("an address such as http://127.0.0.1:11434/v1")
-    return raw.rstrip("/")
-
-
-def _origins(raw: str) -> tuple[str, ...]:
-    origins = tuple(part.strip().rstrip("/") for part in raw.split(",") if part.strip())
-    if any(origin != "*" and not origin.startswith(("http://", "https://")) for origin in origins):
-        raise ValueError("origins such as https://app.example.com, separated by commas, or *")
-    return origins
-
-
 def shown(settings: Settings) -> dict[str, str]:
     """The settings in effect by variable, for the log: no secret, no name or password within an address."""
-    values = {setting.variable: getattr(settings, setting.field) for setting in SETTINGS if not setting.secret}
-    lists = {
-        name: ",".join(cast("tuple[str, ...]", value)) for name, value in values.items() if isinstance(value, tuple)
-    }
-    texts = {name: lists.get(name, str(value)) for name, value in values.items() if value is not None}
-    return {name: without_secrets(text) for name, text in texts.items()}
+    public = (setting for setting in SETTINGS if not setting.secret and getattr(settings, setting.field) is not None)
+    return {setting.variable: setting.shown(settings) for setting in public}
 
 
 _LARGE = 1024 * 1024 * MEBIBYTE
@@ -214,129 +143,148 @@ SETTINGS: tuple[Setting, ...] = (
         place,
         "Data directory, made when it does not exist; or a database, `postgresql://USER@HOST:PORT/NAME`.",
     ),
-    Setting("QUARRY_HOST", "host", _text, "Address to listen on; `0.0.0.0` for every interface."),
-    Setting("QUARRY_PORT", "port", _whole(0, 65_535), "Port to listen on; 0 takes a free one."),
+    Setting("QUARRY_HOST", "host", str, "Address to listen on; `0.0.0.0` for every interface."),
+    Setting("QUARRY_PORT", "port", parsing.whole(0, 65_535), "Port to listen on; 0 takes a free one."),
     Setting(
         "QUARRY_API_KEY",
         "api_key",
-        _text,
+        str,
         "An admin key of company `default` for as long as the server runs; at least 8 characters.",
         secret=True,
     ),
     Setting(
         "QUARRY_EMBEDDER",
         "embedder",
-        _text,
+        str,
         "`wordllama`, `sentence-transformers:NAME`, `fastembed:NAME` or `openai:NAME`.",
     ),
     Setting(
         "QUARRY_EMBEDDER_URL",
         "embedder_url",
-        _address,
+        parsing.address,
         "Where `openai:NAME` is served, up to and with `/v1`; OpenAI's address by default.",
     ),
-    Setting("QUARRY_EMBEDDER_KEY", "embedder_key", _text, "Key of that server.", secret=True),
+    Setting("QUARRY_EMBEDDER_KEY", "embedder_key", str, "Key of that server.", secret=True),
     Setting(
         "QUARRY_RERANKER",
         "reranker",
-        _text,
+        str,
         "`fastembed:NAME`: a cross-encoder that orders the first passages of each query again; none by default.",
     ),
     Setting(
         "QUARRY_AGENT",
         "agent",
-        _choice("auto", "offline", "claude"),
+        parsing.choice("auto", "offline", "claude"),
         "`auto` uses Claude where `ANTHROPIC_API_KEY` is set, the model of `QUARRY_MODEL` where that is `openai:NAME`, "
         "else the offline agent.",
     ),
-    Setting("QUARRY_MODEL", "model", _text, "Model that plans and answers: one of Claude's, or `openai:NAME`."),
+    Setting("QUARRY_MODEL", "model", str, "Model that plans and answers: one of Claude's, or `openai:NAME`."),
     Setting(
         "QUARRY_FAST_MODEL",
         "fast_model",
-        _text,
+        str,
         "Model of the same service that reads passages and checks statements; `claude-haiku-5-5` beside Claude, else "
         "that of `QUARRY_MODEL`.",
     ),
-    Setting("ANTHROPIC_API_KEY", "anthropic_api_key", _text, "Key of the Claude service.", secret=True),
-    Setting("ANTHROPIC_BASE_URL", "anthropic_base_url", _text, "Another address of the Claude service."),
-    Setting("OPENAI_API_KEY", "openai_api_key", _text, "Key for a model `openai:NAME`.", secret=True),
+    Setting("ANTHROPIC_API_KEY", "anthropic_api_key", str, "Key of the Claude service.", secret=True),
+    Setting("ANTHROPIC_BASE_URL", "anthropic_base_url", str, "Another address of the Claude service."),
+    Setting("OPENAI_API_KEY", "openai_api_key", str, "Key for a model `openai:NAME`.", secret=True),
     Setting(
         "OPENAI_BASE_URL",
         "openai_base_url",
-        _address,
+        parsing.address,
         "Where a model `openai:NAME` is served, up to and with `/v1`; OpenAI's address by default.",
     ),
     Setting(
         "QUARRY_STREAM_SENTENCES",
         "stream_sentences",
-        _switch,
+        parsing.switch,
         "`on` streams each sentence of an answer once it has passed its checks, `off` only the whole answer.",
     ),
     Setting(
-        "QUARRY_SESSION_HOURS", "session_hours", _number(0.0, 8_760), "Life of a search session after its last use."
+        "QUARRY_SESSION_HOURS",
+        "session_hours",
+        parsing.number(0.0, 8_760),
+        "Life of a search session after its last use.",
     ),
-    Setting("QUARRY_MEMORY_LIMIT", "memory_limit", _memory, "Memory that the database of one namespace may use."),
     Setting(
-        "QUARRY_SOFT_SECONDS", "soft_seconds", _number(0.1, 3_600), "A search stops looking and answers after this."
+        "QUARRY_MEMORY_LIMIT", "memory_limit", parsing.memory, "Memory that the database of one namespace may use."
     ),
-    Setting("QUARRY_HARD_SECONDS", "hard_seconds", _number(0.1, 3_600), "A search fails after this."),
-    Setting("QUARRY_RATE_LIMIT", "rate_limit", _whole(0, 1_000_000), "Requests a minute for each key; 0 for no limit."),
     Setting(
-        "QUARRY_KEY_SEARCHES", "key_searches", _whole(0, 100_000), "Searches at once for each key; 0 for no limit."
+        "QUARRY_SOFT_SECONDS",
+        "soft_seconds",
+        parsing.number(0.1, 3_600),
+        "A search stops looking and answers after this.",
     ),
-    Setting("QUARRY_SEARCHES", "searches", _whole(0, 100_000), "Searches at once of all keys; 0 for no limit."),
+    Setting("QUARRY_HARD_SECONDS", "hard_seconds", parsing.number(0.1, 3_600), "A search fails after this."),
+    Setting(
+        "QUARRY_RATE_LIMIT",
+        "rate_limit",
+        parsing.whole(0, 1_000_000),
+        "Requests a minute for each key; 0 for no limit.",
+    ),
+    Setting(
+        "QUARRY_KEY_SEARCHES",
+        "key_searches",
+        parsing.whole(0, 100_000),
+        "Searches at once for each key; 0 for no limit.",
+    ),
+    Setting("QUARRY_SEARCHES", "searches", parsing.whole(0, 100_000), "Searches at once of all keys; 0 for no limit."),
     Setting(
         "QUARRY_CONNECTIONS",
         "connections",
-        _whole(16, 60_000),
+        parsing.whole(16, 60_000),
         "Connections at once; at most half of the file descriptors that the system allows.",
     ),
-    Setting("QUARRY_UPLOAD_BYTES", "upload_bytes", _whole(1, _LARGE), "Largest body of an upload."),
-    Setting("QUARRY_BODY_BYTES", "body_bytes", _whole(1, _LARGE), "Largest body of any other request."),
+    Setting("QUARRY_UPLOAD_BYTES", "upload_bytes", parsing.whole(1, _LARGE), "Largest body of an upload."),
+    Setting("QUARRY_BODY_BYTES", "body_bytes", parsing.whole(1, _LARGE), "Largest body of any other request."),
     Setting(
         "QUARRY_UPLOAD_MEMORY_BYTES",
         "upload_memory_bytes",
-        _whole(1, _LARGE),
+        parsing.whole(1, _LARGE),
         "Bodies of uploads held at once, of all keys; beyond it uploads get 503.",
     ),
     Setting(
         "QUARRY_HEARTBEAT_SECONDS",
         "heartbeat_seconds",
-        _number(0.01, 3_600),
+        parsing.number(0.01, 3_600),
         "Silence in a stream before a comment line.",
     ),
     Setting(
         "QUARRY_SHUTDOWN_SECONDS",
         "shutdown_seconds",
-        _number(0.0, 3_600),
+        parsing.number(0.0, 3_600),
         "How long running searches may go on after the server was told to stop.",
     ),
     Setting("QUARRY_BACKUPS", "backups", Path, "Folder for the backups of `POST /v1/admin/backup`; none by default."),
     Setting(
         "QUARRY_USAGE_DAYS",
         "usage_days",
-        _whole(0, 36_500),
+        parsing.whole(0, 36_500),
         "How long what was asked is kept for `GET /v1/usage_events`; 0 keeps nothing.",
     ),
     Setting(
         "QUARRY_CORS_ORIGINS",
         "cors_origins",
-        _origins,
+        parsing.origins,
         "Origins that browsers may call from, by commas; none by default.",
     ),
     Setting(
         "QUARRY_LOG_LEVEL",
         "log_level",
-        _choice("debug", "info", "warning", "error"),
+        parsing.choice("debug", "info", "warning", "error"),
         "Least severe line that is logged.",
     ),
     Setting(
-        "QUARRY_LOG_FORMAT", "log_format", _choice("json", "console"), "One JSON object a line, or text for people."
+        "QUARRY_LOG_FORMAT",
+        "log_format",
+        parsing.choice("json", "console"),
+        "One JSON object a line, or text for people.",
     ),
     Setting(
         "QUARRY_TRACES",
         "traces",
-        _choice("off", "otlp"),
+        parsing.choice("off", "otlp"),
         "`otlp` exports OpenTelemetry spans over HTTP; needs the extra `otel`.",
     ),
 )

@@ -1,0 +1,77 @@
+"""What the text of an environment variable means. Each parser raises `ValueError` with what it takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+
+def choice(*names: str) -> Callable[[str], str]:
+    """One of `names`, in any case of letters."""
+
+    def parse(raw: str) -> str:
+        if raw.lower() not in names:
+            raise ValueError(f"one of {', '.join(names)}")
+        return raw.lower()
+
+    return parse
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """A whole number within bounds, both included."""
+
+    def parse(raw: str) -> int:
+        try:
+            value = int(raw)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise ValueError(f"a whole number from {least:,} to {most:,}")
+        return value
+
+    return parse
+
+
+def number(least: float, most: float) -> Callable[[str], float]:
+    """A number within bounds, both included."""
+
+    def parse(raw: str) -> float:
+        try:
+            value = float(raw)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise ValueError(f"a number from {least:g} to {most:g}")
+        return value
+
+    return parse
+
+
+def switch(raw: str) -> bool:
+    """On or off."""
+    words = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
+    if raw.lower() not in words:
+        raise ValueError("on or off")
+    return words[raw.lower()]
+
+
+def memory(raw: str) -> str:
+    """An amount of memory, as DuckDB reads it."""
+    if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", raw, re.IGNORECASE):
+        raise ValueError("an amount of memory such as 512MB or 2GB")
+    return raw
+
+
+def address(raw: str) -> str:
+    """An address of HTTP, without the stroke at its end."""
+    if not raw.startswith(("http://", "https://")):
+        raise ValueError("an address such as http://127.0.0.1:11434/v1")
+    return raw.rstrip("/")
+
+
+def origins(raw: str) -> tuple[str, ...]:
+    """Origins of browsers, by commas; ``*`` for any."""
+    origins = tuple(part.strip().rstrip("/") for part in raw.split(",") if part.strip())
+    if any(origin != "*" and not origin.startswith(("http://", "https://")) for origin in origins):
+        raise ValueError("origins such as https://app.example.com, separated by commas, or *")
+    return origins
