@@ -109,7 +109,7 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
         try:
             return command(*args, **kwargs)
         except (QuarryError, ServerError, LedgerError, SettingsError) as error:
-            click.echo(f"quarry: {error}{_where(error)}", err=True)
+            click.echo(" ".join([f"quarry: {error}{_where(error)}", *getattr(error, "__notes__", ())]), err=True)
             sys.exit(FAILED)
         except BrokenPipeError:
             # The reader of a pipe went away, as `head` does.

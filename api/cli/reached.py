@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import click
 
 from api.cli.local import OpenedTarget
 from api.cli.opened import opened
-from api.cli.target import Target
+from api.cli.target import ServerError, Target
 from api.places import Place
 from api.settings import from_environment
-from engine import DEFAULT_COMPANY
+from api.spelling import nearest
+from engine import DEFAULT_COMPANY, NamespaceNotFound, QuarryError
 
 
 class Where(NamedTuple):
@@ -40,8 +41,8 @@ def reached(where: Where, *, create: bool = False) -> Generator[Target]:
     if where.url is None:
         if where.key is not None:
             raise click.UsageError("--key goes with --url.")
-        with opened(where.data, where.company, create=create) as quarry:
-            yield OpenedTarget(quarry)
+        with opened(where.data, where.company, create=create) as quarry, _spelling(OpenedTarget(quarry)) as target:
+            yield target
         return
     if where.data is not None or where.company != DEFAULT_COMPANY:
         raise click.UsageError("--url names a server; --data and --company are for a data directory.")
@@ -51,4 +52,21 @@ def reached(where: Where, *, create: bool = False) -> Generator[Target]:
     key = where.key or from_environment().api_key
     if key is None:
         raise click.UsageError("A server needs a key: --key, or QUARRY_API_KEY.")
-    yield ServerTarget(where.url, key)
+    with _spelling(ServerTarget(where.url, key)) as target:
+        yield target
+
+
+@contextmanager
+def _spelling(target: Target) -> Generator[Target]:
+    """Add the name that was meant to the error about a namespace that is not there."""
+    try:
+        yield target
+    except (NamespaceNotFound, ServerError) as error:
+        if error.code == NamespaceNotFound.code:
+            # Who may not list namespaces keeps the error alone.
+            with suppress(QuarryError, ServerError):
+                names = [size.name for size in target.sizes()]
+                meant = nearest(click.get_current_context().params.get("namespace", ""), names)
+                if meant is not None:
+                    error.add_note(f"Did you mean {meant!r}?")
+        raise

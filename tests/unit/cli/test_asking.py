@@ -187,6 +187,7 @@ def test_a_server_is_asked_the_same_way(server: ProcessServer, tmp_path: Path) -
     [
         (["get", "ferries", "9"], ROOT_KEY, 1, "No document with id '9'. (document_not_found)"),
         (["search", "ferries", "x", "--filter", '{"colour": 1}'], ROOT_KEY, 1, "(unknown_attribute at filters.colour)"),
+        (["search", "feries", "x"], ROOT_KEY, 1, "(namespace_not_found) Did you mean 'ferries'?"),
         (["namespaces"], "qk_not-a-key-of-theirs", 1, "(invalid_api_key)"),
         (["namespaces"], "", 2, "A server needs a key: --key, or QUARRY_API_KEY."),
         (["namespaces", "--data", "x"], ROOT_KEY, 2, "--url names a server"),

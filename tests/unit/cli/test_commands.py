@@ -60,7 +60,8 @@ def test_namespaces_are_listed_with_sizes(notes: Path) -> None:
     ("arguments", "status", "words"),
     [
         (["get", "notes", "9"], 1, "document_not_found"),
-        (["search", "nothing", "x"], 1, "namespace_not_found"),
+        (["search", "nothing", "x"], 1, "(namespace_not_found)\n"),
+        (["search", "nots", "x"], 1, "No namespace named 'nots'. (namespace_not_found) Did you mean 'notes'?"),
         (["search", "notes", "x", "--filter", '{"colour": 1}'], 1, "unknown_attribute at filters.colour"),
         (["search", "notes", "x", "--filter", "{"], 2, "not a JSON object"),
         (["ingest", "notes", "missing.jsonl"], 1, "no such file"),
