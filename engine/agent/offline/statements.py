@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.agent.evidence.analysed import terms_of
-from engine.agent.evidence.headings import is_ended, spoken
+from engine.agent.evidence.headings import headings, is_ended, spoken
 from engine.agent.evidence.likeness import Likeness
 from engine.agent.evidence.table import Table
 from engine.agent.offline.attributes import answering_fact
-from engine.agent.offline.wording import MAX_SENTENCE, MIN_SENTENCE, NOTHING, leans, readability, tidy
+from engine.agent.offline.wording import MAX_SENTENCE, MIN_SENTENCE, NOTHING, leans, readability, tidy, without_mark
 from engine.agent.steps import Question, ReadingPassage
 from engine.analysis.language import language
 from engine.question.kinds import Kind, shows, wanted
@@ -88,7 +88,10 @@ class Statements:
             block = self._blocks[number]
             following = self._blocks[number + 1].text[:1] if self._joined(number, number + 1) else ""
             gap = "\n\n" if following and self._ends_line(number) else " "
-            parts = [block.text[start:end] for start, end in spoken(block.text, gap + following)]
+            passage = self.passages[int(self.table.of[number])].passage
+            first = block.start - passage.start
+            spans = spoken(block.text, gap + following)
+            parts = [without_mark(passage.text, first + start, first + end) for start, end in spans]
             known = self._parts[number] = " ".join(map(tidy, self._telling(parts)))
         return known
 
@@ -190,7 +193,13 @@ class Statements:
 
     def _is_beside(self, near: int, row: int) -> bool:
         """Whether a sentence stands below the same heading."""
-        return bool(self._part(near)) and bool((self.table.above[near] == self.table.above[row]).all())
+        return bool(self._part(near)) and bool((self._below(near) == self._below(row)).all())
+
+    def _below(self, row: int) -> Shares:
+        """Credits of the heading that a sentence stands below, which a short one has in its own block."""
+        text = self._blocks[row].text
+        opens = min(headings(text), default=(len(text), 0)) < min(spoken(text), default=(0, 0))
+        return self.table.above[row + 1 if opens and self._joined(row, row + 1) else row]
 
     def _fits(self, rows: Sequence[int], near: int, span: slice) -> bool:
         if not span.start <= near < span.stop or near in rows or not self._part(near):

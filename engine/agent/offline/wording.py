@@ -29,6 +29,9 @@ _BYLINE = re.compile(r"^\W*B[Yy] [A-Z][\w.'’-]+ [A-Z]")
 _LISTED = re.compile(r"^\W*\d{1,3}[.)]\s")
 _LEAD = re.compile(r"^(?:(?:re|fwd?|aw|wg|sv|rv|tr):\s*|#+\s+|\d{1,3}[.)]\s+)+", re.IGNORECASE)
 """What stands before a title and is no part of it: of replies, headings and list numbers."""
+_ENTRY = re.compile(r"\(?(\d{1,3})[.)]\s+")
+_REPLY = re.compile(r"[^\W\d_][:：]\s*")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*]+)(?<=\S)\1(?![\w*])")
 _PAIRS = (("“", "”"), ("«", "»"), ("(", ")"), ("[", "]"))
 _CODE = re.compile(r"[_.()=*`<>/\\]\w|\w[_(=*`<>/\\]")
 
@@ -74,12 +77,12 @@ def _opens(text: str, code: str, field: str) -> bool:
 
 @lru_cache(maxsize=_KEPT)
 def tidy(text: str) -> str:
-    r"""Text as a sentence: white space folded, a capital first, a full stop last, no mark of a pair alone.
+    r"""Text as a sentence: white space folded, a capital first, a full stop last, no emphasis, no mark of a pair alone.
 
-    >>> tidy("it rose by\n 3 %")
+    >>> tidy("it rose by\n *3 %*")
     'It rose by 3 %.'
     """
-    text = " ".join(text.split())
+    text = _EMPHASIS.sub(r"\2", " ".join(text.split()))
     for opening, closing in _PAIRS:
         if text.count(opening) != text.count(closing):
             text = text.replace(opening, "").replace(closing, "")
@@ -91,6 +94,25 @@ def tidy(text: str) -> str:
     if text and not is_ended(text) and not is_unspaced(text[-1]):
         text += "."
     return text[:1].upper() + text[1:] if not _is_spelled_small(text) else text
+
+
+def without_mark(text: str, start: int, end: int) -> str:
+    r"""A sentence of `text` without what opens it as an entry of a list, or as the reply to a question.
+
+    A number opens an entry where the list has the one before it or the one after it: "3. Oktober" keeps its own.
+
+    >>> without_mark("1. It is old.\n2. It leaks.", 14, 26), without_mark("3. Oktober", 0, 10)
+    ('It leaks.', '3. Oktober')
+    >>> without_mark("Q: Does it leak?\nA: At sea.", 17, 27)
+    'At sea.'
+    """
+    sentence = text[start:end]
+    if (entry := _ENTRY.match(sentence)) is not None:
+        number = int(entry.group(1))
+        near = re.search(rf"^\W*(?:{number - 1}|{number + 1})[.)]\s", text, re.MULTILINE)
+        return sentence if near is None else sentence[entry.end() :]
+    reply = _REPLY.match(sentence)
+    return sentence[reply.end() :] if reply is not None and is_question(text[:start]) else sentence
 
 
 def _is_spelled_small(text: str) -> bool:

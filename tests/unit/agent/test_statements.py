@@ -25,6 +25,8 @@ def said(asked: str, *passages: ReadingPassage) -> list[Statement]:
         ("dump(value) writes it", "dump(value) writes it."),
         ("json.loads reads it", "json.loads reads it."),
         ("它上升了。", "它上升了。"),
+        ("The *Otter* and the **Grey Heron** won", "The Otter and the Grey Heron won."),
+        ("2 * 3 is 6, and **kwargs is a mapping", "2 * 3 is 6, and **kwargs is a mapping."),
     ],
 )
 def test_a_text_becomes_a_sentence(text: str, whole: str) -> None:
@@ -55,6 +57,16 @@ def test_the_sentence_of_a_block_that_tells_is_found() -> None:
     held = passage(1, "Fares. The fare to Lund is 40 crowns for adults. Children pay half of it on all days.")
     first = said("What is the fare to Lund?", held)[0]
     assert first.text == "The fare to Lund is 40 crowns for adults."
+
+
+def test_a_reply_is_said_whole_without_its_mark_and_no_further_than_the_next_question() -> None:
+    held = passage(
+        1,
+        "Q: How do I get a key?\nA: Ask the porter. There is a deposit of 30 crowns, and the key is cut within a day."
+        "\n\nQ: How do I open the gate?\nA: Turn the key twice to the left, and push.",
+    )
+    (first,) = said("How do I get a key?", held)
+    assert first.text == "Ask the porter. There is a deposit of 30 crowns, and the key is cut within a day."
 
 
 def test_the_title_is_the_first_part_of_the_header() -> None:
