@@ -17,7 +17,7 @@ from unittest import mock
 
 import engine
 from engine.agent.claude import fence
-from engine.agent.claude.prompt_files import rules
+from engine.agent.claude.prompt_files import SECTIONS, prompt
 from engine.settings import EngineSettings, ModelSettings
 from tests.fakes.messages_replies import Answer, Received
 from tests.fakes.messages_server import FakeMessages
@@ -103,11 +103,19 @@ def main() -> int:
     parts = [
         "# Prompts",
         "Every prompt of one search of each kind, whole, as `python -m benchmarks.prompts` writes them. The system",
-        "text is the same in every call. User blocks follow each other without a mark between them. A model at an",
-        "address of one's own is sent the JSON schema of the reply in words too, as the last block.",
+        "text of a step is the rules and its sections, the same in every call. User blocks follow each other without a",
+        "mark between them. A model at an address of one's own is sent the JSON schema of the reply in words too, as",
+        "the last block.",
         "",
-        "## System",
-        "````text\n" + rules() + "\n````",
+        "| step | behind the rules |",
+        "|---|---|",
+        *(f"| {step} | {', '.join(sections)} |" for step, sections in SECTIONS.items()),
+        "",
+        "## Rules\n\n````text\n" + prompt("rules") + "\n````",
+        *(
+            f"\n## Section {name}\n\n````text\n{prompt(name)}\n````"
+            for name in dict.fromkeys(sum(SECTIONS.values(), ()))
+        ),
     ]
     for kind in KINDS:
         parts.append(f"\n## {kind.capitalize()}")

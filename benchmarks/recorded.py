@@ -12,7 +12,8 @@ need one round, three a second one, and in one the model writes a figure that st
 - seconds: the time of the longest chain, each call as long as `LATENCY_S` says for its step. These are assumptions in
   the proportions of such models, not measurements of a service; they compare two designs, no more.
 - in, read, out: input tokens with those read from the cache, the share read from it, output tokens without thinking.
-- cost: at list prices, reads from the cache at a tenth, writes at five quarters.
+- cost: at list prices, reads from the cache at a tenth, writes at five quarters; uncached: the same without a cache.
+  The first search finds nothing cached and is told apart.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ DOCUMENTS = [
     for n, text in enumerate(TEXTS)
 ]
 QUESTIONS = [
-    ("Did the papers report different costs for the Pellam bridge?", "one round"),
+    ("Did the papers report different costs for the Pellam bridge?", "one round, nothing cached"),
     ("When does the ferry to Ness sail?", "one round"),
     ("What does a ticket for the ferry to Ness cost?", "one round"),
     ("How tall is the lighthouse of Storr and when was it built?", "one round"),
@@ -172,6 +173,11 @@ def cost(calls: list[Call]) -> float:
     )
 
 
+def uncached(calls: list[Call]) -> float:
+    """US dollars at list price where nothing is cached."""
+    return cost([call._replace(input=call.input + call.read + call.written, read=0, written=0) for call in calls])
+
+
 def recorded(questions: Sequence[tuple[str, str]] = QUESTIONS) -> list[tuple[str, str, list[Call]]]:
     """Question, kind and calls of each search."""
     recorder = Recorder()
@@ -195,7 +201,10 @@ def recorded(questions: Sequence[tuple[str, str]] = QUESTIONS) -> list[tuple[str
 
 def table(searches: list[tuple[str, str, list[Call]]]) -> str:
     """A row a search, and their means."""
-    lines = ["| search | calls | depth | seconds | in | read | out | cost |", "|---|---|---|---|---|---|---|---|"]
+    lines = [
+        "| search | calls | depth | seconds | in | read | out | cost | uncached |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
     for question, kind, calls in searches:
         lines.append(_row(f"{question} ({kind})", [calls]))
     kinds = dict.fromkeys(kind for _, kind, _ in searches)
@@ -211,9 +220,8 @@ def _row(name: str, searches: list[list[Call]]) -> str:
     read, out = sum(call.read for call in calls), sum(call.output for call in calls)
     deep = f"{sum(map(depth, searches)) / n:.3g}"
     cells = [f"{len(calls) / n:.3g}", deep, f"{sum(map(seconds, searches)) / n:.1f}", f"{given / n:,.0f}"]
-    return (
-        f"| {name} | {' | '.join(cells)} | {read / given:.2f} | {out / n:,.0f} | ${sum(map(cost, searches)) / n:.4f} |"
-    )
+    dollars = [f"${sum(map(price, searches)) / n:.4f}" for price in (cost, uncached)]
+    return f"| {name} | {' | '.join(cells)} | {read / given:.2f} | {out / n:,.0f} | {' | '.join(dollars)} |"
 
 
 def main() -> int:

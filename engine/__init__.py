@@ -67,7 +67,7 @@ from engine.settings import (
 from engine.storage.parquet import parquet_rows
 from engine.store.keys import KeyStore
 from engine.store.opening import is_database
-from engine.store.protocol import BackupReport
+from engine.store.protocol import BackupReport, RepairReport
 from engine.transfer import Move
 
 __all__ = [
@@ -125,6 +125,7 @@ __all__ = [
     "QuarryError",
     "ReindexRequired",
     "Removal",
+    "RepairReport",
     "RequestError",
     "Result",
     "Schema",

@@ -22,7 +22,7 @@ from engine.reading import Reader
 from engine.settings import EngineSettings, with_overrides
 from engine.store.keys import KeyStore
 from engine.store.opening import repair_store, restore_store
-from engine.store.protocol import BackupReport
+from engine.store.protocol import BackupReport, RepairReport
 from engine.transfer import Move, Progress, transfer
 
 MAX_DELETED = 10_000
@@ -348,10 +348,10 @@ def move(
         old.close()
 
 
-def repair(path: str | Path, *, settings: EngineSettings | None = None) -> list[str]:
-    """Make a damaged data directory usable from what can be read; what was done, one readable line each.
+def repair(path: str | Path, *, settings: EngineSettings | None = None) -> RepairReport:
+    """Make a damaged data directory usable from what can be read.
 
-    Empty when nothing was damaged. The files as they were are copied into ``damaged/`` of the directory first.
+    The report is empty when nothing was damaged. The files as they were are copied into ``damaged/`` first.
 
     Raises:
         DataDirectoryLocked: an engine has it open.

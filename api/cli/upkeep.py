@@ -94,15 +94,20 @@ def repair(data: Place | None) -> None:
     """Make a damaged data directory usable from what can be read; each thing that is lost is named.
 
     The files as they were are copied into the folder ``damaged`` of the data directory first. Stop the server before;
-    restore a backup instead where there is one.
+    restore a backup instead where there is one. Exit status 1 when something cannot be repaired.
     """
     target = from_environment(data=data).data
     if isinstance(target, Path) and not target.exists():
         raise click.ClickException(f"There is no data directory at {target}.")
-    lines = engine.repair(target)
-    for line in lines:
+    report = engine.repair(target)
+    for line in report.lines:
         print_line(line)
-    if not lines:
+    if report.failed:
+        messages.print(
+            f"{counted(len(report.failed), 'namespace')} could not be repaired: restore a backup, or drop it."
+        )
+        sys.exit(FAILED)
+    if not report.lines:
         print_line("nothing is damaged")
 
 

@@ -42,7 +42,7 @@ class StructuredCall(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         step: name of the agent step, for metrics: ``plan``, ``read``, ``answer``, ``repair``, ``check``, ``clarify``.
         fast: the cheap model instead of the strong one.
-        system: the fixed prefix; the same text for every call, so that it can be cached.
+        system: the fixed prefix; the same text for every call of a step, so that it can be cached.
         user: the blocks of the one user message, in order.
         marks: places in `user` of blocks that end a part which a later call repeats, so that it can be cached; 3 at
             most.

@@ -11,7 +11,7 @@ from engine.storage.format import read_format
 from engine.store.embedded.backups import restore_backup
 from engine.store.embedded.repair import repair_directory
 from engine.store.embedded.store import EmbeddedStore
-from engine.store.protocol import BackupReport, Store
+from engine.store.protocol import BackupReport, RepairReport, Store
 
 _DATABASES = ("postgresql://", "postgres://")
 _KEYWORDS = re.compile(r"(?:^|\s)(?:dbname|host|hostaddr|service)\s*=")
@@ -47,7 +47,7 @@ def _open_database(dsn: str, settings: EngineSettings) -> Store:
     return PostgresStore(dsn, settings)
 
 
-def repair_store(where: str | Path, settings: EngineSettings) -> list[str]:
+def repair_store(where: str | Path, settings: EngineSettings) -> RepairReport:
     """See `engine.repair`."""
     if is_database(where):
         raise InvalidRequest(

@@ -34,6 +34,18 @@ class BackupReport(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
 
 
+class RepairReport(msgspec.Struct, frozen=True):
+    """What a repair came to, one readable line each.
+
+    Attributes:
+        lines: everything that was found; empty when nothing is damaged.
+        failed: those of them that name what stays unusable.
+    """
+
+    lines: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
 class Catalog(Protocol):
     """Which companies and namespaces there are. Thread-safe.
 

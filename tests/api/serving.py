@@ -177,8 +177,12 @@ class ProcessServer:
             self.process.stdout.close()
         return self.process.wait(30)
 
+    def forget_peak(self) -> None:
+        """Begin anew with `peak_bytes`."""
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+
     def peak_bytes(self) -> int:
-        """The largest resident size so far."""
+        """The largest resident size since the start, or since `forget_peak`."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]
 

@@ -37,32 +37,6 @@ def key_of(server: ThreadServer, company: str) -> str:
 
 
 @row("Limits: searches at once")
-def test_a_noisy_key_costs_another_no_answer(server: ThreadServer) -> None:
-    noisy, quiet = (Api(server.url, key_of(server, company)) for company in ("noisy", "quiet"))
-    for api in (noisy, quiet):
-        assert api.upload("n", *ARTICLES, schema=SCHEMA).status_code == 200
-    stop = threading.Event()
-
-    def shout() -> set[int]:
-        seen: set[int] = set()
-        with Api(server.url, noisy.headers["Authorization"].split()[1]) as api:
-            while not stop.is_set():
-                seen.add(api.search("n", filters=HEAVY).status_code)
-        return seen
-
-    with ThreadPoolExecutor(20) as pool:
-        shouting = [pool.submit(shout) for _ in range(20)]
-        try:
-            answers = [quiet.search("n") for _ in range(5)]
-            listed = quiet.get("/v1/namespaces")
-        finally:
-            stop.set()
-        assert {code for future in shouting for code in future.result()} == {200}
-    assert {answer.json()["status"] for answer in answers} == {"completed"}
-    assert listed.status_code == 200
-
-
-@row("Limits: searches at once")
 def test_one_key_cannot_take_all_places(tmp_path: Any) -> None:
     model = SlowModel()
     model.hangs = True

@@ -1,8 +1,7 @@
 """Prompt caching as the service does it: prefixes that end at a mark, by model and form, for as long as they are used.
 
-A prefix below the least length is never kept. Tokens are estimated from characters, on the low side. The service's
-least lengths differ by model; the longest of them is taken for all. A change of the reply's form is another prefix,
-because the service puts the form in front of the prompt.
+A prefix below the least length of its model is never kept. Tokens are estimated from characters, on the low side. A
+change of the reply's form is another prefix, because the service puts the form in front of the prompt.
 """
 
 from __future__ import annotations
@@ -12,8 +11,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-LEAST_CACHED = 4_096
-"""Tokens below which a prefix is not kept."""
+LEAST_CACHED = {"claude-haiku-5-5": 512, "claude-sonnet-5-5": 1_024}
+"""Tokens below which a prefix is not kept: what is published for the first, and for the forerunner of the second."""
+LONGEST_LEAST = 4_096
+"""That of the models which ask for most; taken for every other one."""
 CHARACTERS_A_TOKEN = 4
 
 
@@ -33,6 +34,7 @@ class PrefixCache:
 
     def count(self, body: Mapping[str, Any]) -> Counted:
         """What a request reads from the cache, what it writes, and what is neither; then keep its prefixes."""
+        least = LEAST_CACHED.get(body["model"], LONGEST_LEAST)
         form = json.dumps([body.get("model"), body.get("output_config", {}).get("format"), body.get("thinking")])
         text, read, marked = form, 0, 0
         length = 0
@@ -40,7 +42,7 @@ class PrefixCache:
         for block in _blocks(body):
             text = hashlib.sha256(f"{text}\x1f{block['text']}".encode()).hexdigest()
             length += len(block["text"])
-            if "cache_control" in block and length // CHARACTERS_A_TOKEN >= LEAST_CACHED:
+            if "cache_control" in block and length // CHARACTERS_A_TOKEN >= least:
                 marked = length
                 if text in self._kept:
                     read = length

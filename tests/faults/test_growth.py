@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import json
 import socket
@@ -16,8 +17,11 @@ import httpx
 
 import engine
 from engine.storage.catalog_file import CatalogFile
+from tests.api.conftest import ARTICLES, SCHEMA
 from tests.api.serving import ROOT_KEY, Api, ProcessServer, wait_until
 from tests.embedders import HashingEmbedder
+from tests.fakes.messages_replies import Raw
+from tests.fakes.messages_server import FakeMessages
 from tests.faults.extent import runs
 from tests.faults.tally import Tally
 
@@ -112,15 +116,15 @@ def test_uploads_that_arrive_together_stay_within_bounds_of_memory(tmp_path: Pat
                 ).status_code
 
         with (
-            tally.trial("uploads of 258 KB at once: resident memory bounded, each stored or refused"),
+            tally.trial(f"{count:,} uploads of 258 KB at once: memory bounded, each stored or refused") as trial,
             ThreadPoolExecutor(runs(50, 300)) as pool,
         ):
             statuses = list(pool.map(upload, range(count)))
-            grown = server.peak_bytes() - before
+            trial.grown_bytes = server.peak_bytes() - before
             assert set(statuses) <= {200, 429, 503}
             stats = api.get("/v1/namespaces/stats").json()
             assert stats["results"][0]["document_count"] == 1 + each * statuses.count(200)
-            assert grown < 1_000 * 2**20, f"{grown >> 20} MiB more for {statuses.count(200)} uploads"
+            assert trial.grown_bytes < 1_000 * 2**20, f"{trial.grown_bytes >> 20} MiB for {statuses.count(200)} uploads"
 
 
 def hostile(address: tuple[str, int], send: Callable[[socket.socket], None], stop: threading.Event) -> None:
@@ -144,7 +148,7 @@ def half_a_request(connection: socket.socket) -> None:
 def slow_body(connection: socket.socket) -> None:
     head = f"POST /v1/namespaces/n/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {ROOT_KEY}\r\n"
     connection.sendall((head + "Content-Type: application/json\r\nContent-Length: 60000000\r\n\r\n").encode())
-    for _ in range(100):
+    for _ in range(20):
         connection.sendall(b" " * 50_000)
         time.sleep(0.05)
 
@@ -156,26 +160,84 @@ def unread_answer(connection: socket.socket) -> None:
     time.sleep(0.5)
 
 
+HOSTILE = {
+    "heads without end": endless_head,
+    "half requests": half_a_request,
+    "bodies that trickle": slow_body,
+    "answers that nobody reads": unread_answer,
+}
+
+
 def test_hostile_clients_take_neither_the_loop_nor_the_memory(tmp_path: Path, tally: Tally) -> None:
-    with ProcessServer(tmp_path, **ENVIRONMENT) as server, Api(server.url) as api:
-        for n in range(20):
-            assert api.upload("n", {"id": f"d{n}", "body": "ferry " * 20_000}).status_code == 200
-        api.search("n")
-        before, stop, asked = server.peak_bytes(), threading.Event(), 0
+    """Nor does a model's service whose replies of a megabyte hold one gigabyte."""
+    packed = gzip.compress(b"x" * runs(2**26, 2**30), 1)
+    with (
+        FakeMessages(lambda _: Raw(packed, headers={"Content-Encoding": "gzip"})) as model,
+        ProcessServer(
+            tmp_path, QUARRY_AGENT="claude", ANTHROPIC_API_KEY=model.key, ANTHROPIC_BASE_URL=model.url, **ENVIRONMENT
+        ) as server,
+        Api(server.url) as api,
+    ):
+        documents = [{"id": f"d{n}", "body": "ferry", "note": ["y" * 100_000]} for n in range(20)]
+        assert api.upload("n", *documents, schema={"note": {"type": "json"}}).status_code == 200
+        assert api.search("n").status_code == 200
         host, port = server.url.removeprefix("http://").split(":")
-        kinds = [endless_head, half_a_request, slow_body, unread_answer]
-        with ThreadPoolExecutor(40) as pool:
-            for n in range(runs(12, 40)):
-                pool.submit(hostile, (host, int(port)), kinds[n % 4], stop)
+
+        def ask(_: socket.socket) -> None:
+            with Api(server.url) as own:
+                own.search("n", timeout=60)
+
+        for kind, send in {**HOSTILE, "replies of a model that unpack to 1 GB": ask}.items():
+            server.forget_peak()
+            before, stop, asked = server.peak_bytes(), threading.Event(), 0
+            with ThreadPoolExecutor(20) as pool:
+                for _ in range(runs(2, 20)):
+                    pool.submit(hostile, (host, int(port)), send, stop)
+                try:
+                    ends = time.monotonic() + runs(3, 300) / 10
+                    while time.monotonic() < ends:
+                        with tally.trial(f"a request beside hostile clients: {kind}") as trial:
+                            with trial.recovering():
+                                assert httpx.get(f"{server.url}/healthz", timeout=60).status_code == 200
+                                assert api.get("/v1/namespaces/n/documents/d1").status_code == 200
+                            trial.grown_bytes = server.peak_bytes() - before
+                            assert trial.grown_bytes < 300 * 2**20, f"{trial.grown_bytes >> 20} MiB more"
+                        asked += 1
+                finally:
+                    stop.set()
+            assert asked
+
+
+def test_a_noisy_key_costs_another_company_no_answer(tmp_path: Path, tally: Tally) -> None:
+    searches, patterns = runs(20, 40), runs(50, 900)
+    heavy = {"$or": [{"source": {"$glob": "*".join("abcdefghijklmnopqrstuvwxyz"[n % 20 :])}} for n in range(patterns)]}
+    with opened(tmp_path / "data") as quarry:
+        noisy, quiet = (quarry.for_company(name).keys.create("test")[1] for name in ("noisy", "quiet"))
+    with ProcessServer(tmp_path, **ENVIRONMENT) as server:
+        for key in (noisy, quiet):
+            with Api(server.url, key) as api:
+                assert api.upload("n", *ARTICLES, schema=SCHEMA).status_code == 200
+        stop = threading.Event()
+
+        def shout() -> set[int]:
+            seen: set[int] = set()
+            with Api(server.url, noisy) as api:
+                while not stop.is_set():
+                    seen.add(api.search("n", filters=heavy, timeout=120).status_code)
+            return seen
+
+        with ThreadPoolExecutor(searches) as pool, Api(server.url, quiet) as api:
+            shouting = [pool.submit(shout) for _ in range(searches)]
             try:
-                ends = time.monotonic() + runs(3, 60)
-                while time.monotonic() < ends:
-                    with tally.trial("a request beside hostile clients") as trial, trial.recovering():
-                        assert httpx.get(f"{server.url}/healthz", timeout=60).status_code == 200
-                        assert api.get("/v1/namespaces/n/documents/d1").status_code == 200
-                    asked += 1
+                for _ in range(runs(5, 100)):
+                    with (
+                        tally.trial(
+                            f"a search beside another company's {searches} with {patterns} globs each"
+                        ) as trial,
+                        trial.recovering(),
+                    ):
+                        assert api.search("n").json()["status"] == "completed"
+                assert api.get("/v1/namespaces").status_code == 200
             finally:
                 stop.set()
-        assert asked
-        grown = server.peak_bytes() - before
-        assert grown < 600 * 2**20, f"{grown >> 20} MiB more"
+        assert {code for future in shouting for code in future.result()} == {200}

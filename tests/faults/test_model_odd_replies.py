@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine.agent.claude.prompt_files import rules
 from engine.errors import ModelError, ModelMisconfigured, ModelOutputInvalid
 from engine.llm.claude import ClaudeModel
 from engine.llm.structured import structured
@@ -17,7 +18,7 @@ from tests.contracts.chat_model import Echo, call
 from tests.fakes.messages_replies import Act, Answer, Raw, Received, Refuse
 from tests.fakes.messages_server import FakeMessages
 from tests.fakes.obedient import honest, step_of
-from tests.fakes.prefix_cache import LEAST_CACHED, Counted, PrefixCache
+from tests.fakes.prefix_cache import CHARACTERS_A_TOKEN, Counted, PrefixCache
 from tests.faults.test_claude_search import COSTS, check_answer, opened
 
 DEEP = 100_000
@@ -191,8 +192,9 @@ def test_what_repeats_within_a_search_is_read_from_the_cache(tmp_path: Path) -> 
         counted.clear()
         quarry.search("papers", **COSTS)
         second = dict(counted)
-    assert first["answer"].written > LEAST_CACHED
+    system = len(rules("answer")) // CHARACTERS_A_TOKEN
+    assert first["answer"].written > system
     assert first["repair"].read == first["answer"].written
     assert first["repair"].input < first["repair"].read
     for step in ("plan", "read", "answer", "repair"):
-        assert second[step].read > LEAST_CACHED, step
+        assert second[step].read >= len(rules(step)) // CHARACTERS_A_TOKEN, step

@@ -121,7 +121,7 @@ def test_a_power_cut_at_any_point_loses_nothing_that_was_acknowledged(shim: Path
         ops = list(read_record(log))
         assert sum(op.kind == "W" for op in ops) > 100
         draw = random.Random(seed)
-        cuts = sorted(draw.sample(range(len(ops)), runs(14, 60)))
+        cuts = sorted(draw.sample(range(len(ops)), runs(10, 60)))
         disk = Disk(folder.resolve())
         for number, op in enumerate(ops):
             disk.play(op)
@@ -160,7 +160,7 @@ def test_whichever_call_fails_a_write_is_whole_or_never_was(
     shim: Path, tmp_path: Path, code: int, tally: Tally
 ) -> None:
     draw = random.Random(code)
-    calls = sorted(draw.sample(range(1, 400), runs(6, 399)))
+    calls = sorted(draw.sample(range(1, 400), runs(5, 399)))
     for call in calls:
         folder = tmp_path / f"call{call}"
         environment = {"FAULTS_AT": str(call), "FAULTS_ERRNO": str(code)}

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import engine
+from api.cli.main import main
 from engine import CorruptData
 from tests.embedders import HashingEmbedder
 
@@ -114,12 +116,36 @@ def test_repair_goes_on_from_what_can_be_read_and_keeps_what_was_there(data: Pat
     log = data / "namespaces" / "1" / "documents.duckdb.wal"
     tear(log, 0.4)
     damaged = log.read_bytes()
-    (line,) = engine.repair(data)
+    report = engine.repair(data)
+    (line,) = report.lines
+    assert report.failed == ()
     assert line.startswith("n: ")
     assert "goes on with" in line
     assert (data / "damaged" / "1-1" / log.name).read_bytes() == damaged
     assert set(documents(data)) < {"d0", "d1", "d2"}
-    assert engine.repair(data) == []
+    assert engine.repair(data).lines == ()
+
+
+@pytest.mark.parametrize("is_gone", [False, True], ids=["unreadable", "missing"])
+def test_repair_names_what_it_cannot_repair_and_fails(data: Path, is_gone: bool) -> None:
+    """A database whose first pages are nonsense, and one that is not there; the namespace beside it stays as it is."""
+    with opened(data) as quarry:
+        quarry.upsert("whole", [{"id": "1", "body": "ferry"}])
+    folder = data / "namespaces" / "1"
+    if is_gone:
+        shutil.rmtree(folder)
+    else:
+        database = folder / "documents.duckdb"
+        database.write_bytes(b"\xff" * 20_000 + database.read_bytes()[20_000:])
+    ran = CliRunner().invoke(main, ["repair", "--data", str(data)])
+    assert ran.exit_code == 1
+    assert "n: " in ran.output
+    assert "1 namespace could not be repaired: restore a backup" in ran.output
+    assert "Traceback" not in ran.output
+    with opened(data) as quarry:
+        assert quarry.get("whole", "1")["body"] == "ferry"
+        with pytest.raises(CorruptData):
+            quarry.get("n", "d0")
 
 
 def test_the_catalog_too_is_cut_where_nothing_was_acknowledged(data: Path) -> None:
@@ -134,7 +160,7 @@ def test_a_catalog_that_lost_acknowledged_writes_is_repaired_on_demand(data: Pat
     with pytest.raises(CorruptData, match="repair"):
         opened(data)
     report = engine.repair(data)
-    assert report[0].startswith("catalog: ")
+    assert report.lines[0].startswith("catalog: ")
     with opened(data) as quarry:
         assert quarry.upsert("fresh", [{"id": "1", "body": "goes on"}]) == 1
     # The folder that the catalog forgot is never removed.

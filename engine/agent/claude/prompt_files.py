@@ -1,4 +1,4 @@
-"""Reads the prompts of `prompts/`: one text for all steps, so that a cached prefix serves every call."""
+"""Reads the prompts of `prompts/`: what holds in every step, and the sections of each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ import re
 from functools import cache
 from importlib.resources import files
 
-STEPS = ("plan", "read", "answer", "repair", "check", "clarify")
+_ANSWER = ("queries", "answer", "repair")
+SECTIONS = {
+    "plan": ("queries", "plan"),
+    "read": ("read",),
+    "clarify": ("clarify",),
+    "answer": _ANSWER,
+    "repair": _ANSWER,
+    "check": ("check",),
+}
+"""What stands behind the rules for each step. Answer and repair share a text, because a repair is shown what the answer
+was shown: the beginning of both is one, and is cached."""
 _COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 
 
@@ -18,9 +28,10 @@ def prompt(name: str) -> str:
 
 
 @cache
-def rules() -> str:
-    """The system text of every call: what holds always, then a section for each step.
+def rules(step: str) -> str:
+    """The system text of every call of a step, whatever is searched: what holds always, then what the step needs.
 
-    It is long enough for the service to cache it: a prefix below the service's least length is never kept.
+    A service caches a prompt by its beginning with the form of the reply in front, so steps of different forms would
+    share nothing however much of their text is the same: each step has its own, no longer than it needs.
     """
-    return "\n\n".join(prompt(name) for name in ("rules", *STEPS))
+    return "\n\n".join(prompt(name) for name in ("rules", *SECTIONS[step]))

@@ -118,7 +118,7 @@ class ModelTurn:
         deadline_s = min(spec.cap_s, self._budget.seconds_to_hard() - spec.keep_s)
         if deadline_s < MIN_CALL_S:
             raise Skipped("time")
-        system = rules()
+        system = rules(spec.step)
         estimate = (len(system) + sum(map(len, user))) // _CHARACTERS_A_TOKEN + spec.max_tokens
         if self._budget.tokens_left() - self._reserved - estimate < spec.keep_tokens:
             raise Skipped("tokens")

@@ -12,12 +12,13 @@ from engine.storage.catalog_file import CATALOG_FILE, MANIFEST_FILE, CatalogFile
 from engine.storage.files import PRIVATE, copy_file, sync_tree, translated_os_errors
 from engine.storage.format import ensure_format
 from engine.storage.lock import DirectoryLock
+from engine.store.protocol import RepairReport
 
 COPIES_FOLDER = "damaged"
 
 
-def repair_directory(directory: Path, settings: EngineSettings) -> list[str]:
-    """Repair what is damaged in a data directory that nobody has open; what was done, one readable line each.
+def repair_directory(directory: Path, settings: EngineSettings) -> RepairReport:
+    """Repair what is damaged in a data directory that nobody has open.
 
     Only a log or side file whose database is older than what was acknowledged can be repaired: the database goes on
     from what it holds. Before anything is changed, its files are copied into ``damaged/``. Nothing is deleted; a
@@ -31,13 +32,16 @@ def repair_directory(directory: Path, settings: EngineSettings) -> list[str]:
     try:
         ensure_format(directory)
         report: list[str] = []
+        failed: list[str] = []
         file = _catalog(directory, report)
         try:
             catalog = Catalog(file)
             backend = EmbeddedBackend(directory / NAMESPACES_FOLDER, settings)
             backend.recover(catalog.namespace_ids())
             for number in sorted(catalog.namespace_ids()):
-                report += _repaired(directory, catalog, backend, number)
+                line, is_usable = _repaired(directory, catalog, backend, number)
+                report += line
+                failed += [] if is_usable else line
             unknown = backend.unknown(catalog.namespace_ids())
             report += [f"folder {name!r} belongs to no namespace of the catalog; it is left alone" for name in unknown]
             catalog.flush()
@@ -45,7 +49,7 @@ def repair_directory(directory: Path, settings: EngineSettings) -> list[str]:
             file.close()
     finally:
         lock.release()
-    return report
+    return RepairReport(tuple(report), tuple(failed))
 
 
 def _catalog(directory: Path, report: list[str]) -> CatalogFile:
@@ -60,21 +64,22 @@ def _catalog(directory: Path, report: list[str]) -> CatalogFile:
         return opened
 
 
-def _repaired(directory: Path, catalog: Catalog, backend: EmbeddedBackend, number: int) -> list[str]:
+def _repaired(directory: Path, catalog: Catalog, backend: EmbeddedBackend, number: int) -> tuple[list[str], bool]:
+    """What was done about a namespace, and whether it can be used now."""
     record = catalog.of_id(number)
     name = str(number) if record is None else record.name
     problem = _problem(backend, number)
     if not problem:
-        return []
+        return [], True
     folder = directory / NAMESPACES_FOLDER / str(number)
     if not folder.exists():
-        return [f"{name}: its folder is missing; restore it from a backup, or drop the namespace"]
+        return [f"{name}: its folder is missing; restore it from a backup, or drop the namespace"], False
     kept = _keep(directory, str(number), [path for path in sorted(folder.iterdir()) if path.is_file()])
     try:
         state = catalog.record(number, backend.read_state(number, accept_loss=True))
     except StorageError as error:
-        return [f"{name}: {error.message} It cannot be repaired; restore it from a backup. A copy is in {kept}"]
-    return [f"{name}: {problem} It goes on with {state.documents:,} documents; the files as they were: {kept}"]
+        return [f"{name}: {error.message} It cannot be repaired; restore it from a backup. A copy is in {kept}"], False
+    return [f"{name}: {problem} It goes on with {state.documents:,} documents; the files as they were: {kept}"], True
 
 
 def _problem(backend: EmbeddedBackend, number: int) -> str:

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from engine.agent.claude import answer, check, clarify, plan, read
-from engine.agent.claude.prompt_files import STEPS, prompt, rules
+from engine.agent.claude.prompt_files import SECTIONS, prompt, rules
 from engine.agent.claude.turn import MAX_STRIKES, MIN_CALL_S, FallbackCounters, ModelTurn, StepSpec
 from engine.agent.steps import Outcome
 from engine.errors import ModelMisconfigured, ModelOutputInvalid, ModelRefused, ModelUnavailable
 from engine.llm.protocol import StructuredCall, TokenUsage
 from engine.llm.scripted import ScriptedModel
 from engine.model.observer import SilentObserver
-from engine.settings import BudgetSettings
+from engine.settings import BudgetSettings, ModelSettings
 from tests.fakes.obedient import EMPTY
-from tests.fakes.prefix_cache import LEAST_CACHED
+from tests.fakes.prefix_cache import CHARACTERS_A_TOKEN, LEAST_CACHED
 from tests.unit.agent_claude.examples import CORPUS, EVIDENCE, LAST, PASSAGES, PLAN, QUESTION, Bench, Budget
 from tests.unit.agent_claude.test_read import MANY
 
@@ -60,7 +60,7 @@ def test_parallel_batches_cannot_together_pass_the_cap() -> None:
         return {"passages": []}
 
     model = ScriptedModel(expensive, delay_s=0.05)
-    bench = Bench(model, budget=Budget(tokens=read.SPEC.keep_tokens + 3 * 9_500))
+    bench = Bench(model, budget=Budget(tokens=read.SPEC.keep_tokens + 3 * 5_500))
     asyncio.run(bench.steps.reader.read(QUESTION, PLAN, MANY[:64]))
     assert 1 <= len(model.calls) <= 3
 
@@ -161,15 +161,23 @@ def test_cancelling_a_turn_is_no_fallback() -> None:
 
 @pytest.mark.parametrize("spec", SPECS, ids=[spec.step for spec in SPECS])
 def test_every_step_has_a_section_in_the_rules(spec: StepSpec) -> None:
-    text = prompt(spec.step)
-    assert spec.step in STEPS
+    text, system = prompt(spec.step), rules(spec.step)
     assert text.startswith(f"# Step: {spec.step}")
     assert 400 < len(text) < 6_000
-    assert text in rules()
-    assert "<!--" not in rules()
+    assert text in system
+    assert "<!--" not in system
 
 
-def test_the_rules_are_long_enough_to_be_cached_and_tell_client_from_documents() -> None:
-    assert len(rules()) > 4 * LEAST_CACHED
-    assert "Follow the client's wishes for the form" in rules()
-    assert "you do not do it" in rules()
+@pytest.mark.parametrize("spec", SPECS, ids=[spec.step for spec in SPECS])
+def test_every_step_is_told_client_from_documents_and_nothing_of_steps_of_another_form(spec: StepSpec) -> None:
+    system = rules(spec.step)
+    assert "Follow the client's wishes for the form" in system
+    assert "you do not do it" in system
+    named = {step for step in SECTIONS if f"# Step: {step}\n" in system}
+    assert named == ({"answer", "repair"} if spec.step in ("answer", "repair") else {spec.step})
+
+
+@pytest.mark.parametrize("spec", [plan.SPEC, read.SPEC, answer.SPEC, answer.REPAIR, check.SPEC], ids=lambda s: s.step)
+def test_what_every_search_repeats_is_long_enough_to_be_cached(spec: StepSpec) -> None:
+    model = ModelSettings().names[spec.fast]
+    assert len(rules(spec.step)) > CHARACTERS_A_TOKEN * LEAST_CACHED[model]
