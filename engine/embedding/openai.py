@@ -5,15 +5,15 @@ OpenAI itself, or a server of one's own (Ollama, vLLM, llama.cpp, text-embedding
 
 from __future__ import annotations
 
-import importlib
 import threading
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from engine.errors import ModelMisconfigured, ModelOutputInvalid, ModelUnavailable, QuarryError
+from engine.extras import extra_library
 from engine.model.hits import Vectors
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -98,12 +98,7 @@ class OpenAIEmbedder:
 
     def _connected(self) -> tuple[Any, Any]:
         with self._lock:
-            try:
-                library = cast("Any", importlib.import_module("openai"))
-            except ImportError as error:
-                raise ModelMisconfigured(
-                    "This embedder needs the extra 'openai': pip install 'quarry-search[openai]'."
-                ) from error
+            library = extra_library("openai", "openai")
             if self._client is None:
                 # The client insists on a key, also where the server asks for none.
                 self._client = library.OpenAI(
