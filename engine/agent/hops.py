@@ -161,11 +161,12 @@ def followed(question: str, found: Sequence[Link]) -> list[str]:
     """What `question` asks of the documents that it describes instead of naming them: a name with what is still asked.
 
     "Where was the director of the film X born?" asks "Ada Quill born" where the film's passage names Ada Quill beside
-    "directed" and says nothing of "born", and her own does. Best first, one for each passage that names any.
+    "directed" and says nothing of "born", and her own does. Best first, one for each passage that names any. A text
+    that only speaks of the name too is not asked: in running text a name proves too little to be said first.
     """
     asked: dict[int, str] = {}
     for link in found:
-        if link.through is None or not link.related or link.through.label in asked:
+        if link.through is None or not link.related or not link.is_titled or link.through.label in asked:
             continue
         spoken = language_of(link.through.text)
         missing = lacking(question, link.through, spoken)

@@ -32,7 +32,9 @@ _LEAD = re.compile(r"^(?:(?:re|fwd?|aw|wg|sv|rv|tr):\s*|#+\s+|\d{1,3}[.)]\s+)+",
 _ENTRY = re.compile(r"\(?(\d{1,3})[.)]\s+")
 _REPLY = re.compile(r"[^\W\d_][:：]\s*")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*]+)(?<=\S)\1(?![\w*])")
-_PAIRS = (("“", "”"), ("«", "»"), ("(", ")"), ("[", "]"))
+_PAIRS = (("«", "»"), ("(", ")"), ("[", "]"))
+_QUOTES = "“”„"
+"""Marks of which two make a pair, whichever a language opens with and closes with."""
 _CODE = re.compile(r"[_.()=*`<>/\\]\w|\w[_(=*`<>/\\]")
 
 
@@ -86,8 +88,9 @@ def tidy(text: str) -> str:
     for opening, closing in _PAIRS:
         if text.count(opening) != text.count(closing):
             text = text.replace(opening, "").replace(closing, "")
-    if text.count('"') % 2:
-        text = text.replace('"', "")
+    for marks in (_QUOTES, '"'):
+        if sum(map(text.count, marks)) % 2:
+            text = text.translate(dict.fromkeys(map(ord, marks)))
     text = text.strip(" -–—•*·|:;,")
     if text[:1] == "(" and text[-1:] == ")" and text.count("(") == 1:
         text = text[1:-1].strip()

@@ -133,6 +133,7 @@ def test_what_is_asked_of_a_described_document_is_asked_of_it_by_name() -> None:
     related = Link(ada, "Ada Quill", film, 0.95, related=True)
     assert followed(question, [related, Link(bo, "Bo Marsh", film, 0.9)]) == ["Ada Quill born"]
     assert followed(question, [Link(bo, "Bo Marsh", film, 0.9)]) == []
+    assert followed(question, [Link(ada, "Ada Quill", film, 0.9, related=True, is_titled=False)]) == []
     assert followed("Which film did Ada Quill direct?", [related]) == []
 
 

@@ -18,6 +18,8 @@ def said(asked: str, *passages: ReadingPassage) -> list[Statement]:
     [
         ("it rose by\n 3 %", "It rose by 3 %."),
         ("“It rose, he said.", "It rose, he said."),
+        ("Der Film „Ebbe“ lief lange", "Der Film „Ebbe“ lief lange."),
+        ("„Ebbe lief lange, so der Wirt", "Ebbe lief lange, so der Wirt."),
         ("iPhone sales fell", "iPhone sales fell."),
         ("• A list item:", "A list item."),
         ("Was it so?", "Was it so?"),
