@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"p50 {median(o.took_ms for o in outcomes):.1f} ms")
     if not (options.only or options.kind):
         write_results(options.output, results)
-    for outcome in [o for o in outcomes if o.half == "open" and not _is_right(o)][: options.losses]:
+    for outcome in [o for o in outcomes if o.half == "open" and not is_right(o)][: options.losses]:
         wanted = " & ".join(" | ".join(part) for part in outcome.parts) or "nothing"
         print(
             f"{outcome.collection}, {outcome.kind}: {outcome.text}\n   wanted {wanted}\n   said {outcome.synthesis!r}"
@@ -169,7 +169,7 @@ def _counts(outcomes: Sequence[Outcome], of: Callable[[Outcome], str], name: str
     )
 
 
-def _is_right(outcome: Outcome) -> bool:
+def is_right(outcome: Outcome) -> bool:
     return outcome.is_first and outcome.is_said if outcome.parts else outcome.refused
 
 

@@ -51,7 +51,7 @@ class TurnState:
 
 def everything_asked(question: Question) -> str:
     """Objective, messages and the beginning of the context, for looking up how rare their words are."""
-    said = [question.request.objective, question.message, *(turn.message for turn in question.turns)]
+    said = [question.text, question.request.objective, question.message, *(turn.message for turn in question.turns)]
     return " ".join([*said, question.request.context[:MAX_COUNTED_CONTEXT]])
 
 

@@ -18,7 +18,7 @@ from engine.model.document import JsonValue, Passage
 from engine.model.explain import ModelCall, Removal
 from engine.model.schema import Schema
 from engine.model.search import Clarification, SearchRequest
-from engine.question.followup import asked_in_turn
+from engine.question.followup import Asked, asked_in_turn
 from engine.question.shape import AnswerShape
 from engine.question.terms import AskedTerms, asked_terms
 
@@ -155,9 +155,16 @@ class Question(msgspec.Struct, frozen=True, dict=True):
     settled: tuple[str, ...] = ()
 
     @cached_property
+    def asked(self) -> Asked:
+        """What this turn asks, read with what came before it."""
+        messages = [*(turn.message for turn in self.turns[1:]), self.message]
+        said = [turn.synthesis for turn in self.turns] or [""]
+        return asked_in_turn(self.request.objective, list(zip(said, messages, strict=True)))
+
+    @property
     def text(self) -> str:
         """What this turn answers, readable on its own."""
-        return asked_in_turn(self.request.objective, [*(turn.message for turn in self.turns[1:]), self.message])
+        return self.asked.text
 
     @cached_property
     def terms(self) -> AskedTerms:
@@ -165,7 +172,7 @@ class Question(msgspec.Struct, frozen=True, dict=True):
         text = self.text
         for words in self.settled:
             text = text.replace(words, " ")
-        return asked_terms(text, self.rarity, self.documents, self.languages)
+        return asked_terms(text, self.rarity, self.documents, self.languages, self.asked.now)
 
 
 class Block(msgspec.Struct, frozen=True):

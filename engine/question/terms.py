@@ -20,6 +20,8 @@ SOFT = 0.3
 """What a word counts that only says what kind of answer is wanted: "how **long**", "which **city**"."""
 PAIR = 0.55
 """What a pair of characters of a script without spaces counts: neighbours share a character."""
+CARRIED = 0.3
+"""Factor on the rarity of a word that only earlier turns of a session said."""
 PRIOR_DOCUMENTS = 60
 """Documents that the rarity in language at large counts as many as; three notes tell nothing of rarity."""
 PRIOR_ELSEWHERE = 8
@@ -46,6 +48,7 @@ class AskedTerm(msgspec.Struct, frozen=True):
         is_pair: whether it is a pair of characters; `follows` that it shares one with the term before.
         is_named: written as names and figures are.
         is_whole: an identifier, such as a ticket or a version, that is never looked for in pieces.
+        is_carried: only earlier turns of the session said it.
     """
 
     word: str
@@ -56,6 +59,7 @@ class AskedTerm(msgspec.Struct, frozen=True):
     follows: bool = False
     is_named: bool = False
     is_whole: bool = False
+    is_carried: bool = False
 
     @property
     def weight(self) -> float:
@@ -81,7 +85,11 @@ class AskedTerms(msgspec.Struct, frozen=True):
 
 
 def asked_terms(
-    asked: str, rarity: Mapping[str, float], documents: int = 0, held: Mapping[str, int] | None = None
+    asked: str,
+    rarity: Mapping[str, float],
+    documents: int = 0,
+    held: Mapping[str, int] | None = None,
+    now: str = "",
 ) -> AskedTerms:
     """The terms of `asked`.
 
@@ -89,9 +97,11 @@ def asked_terms(
         rarity: idf of terms in the collection, in nats.
         documents: how many it has; 0 where that is not known, which leaves the rarity in language at large.
         held: its passages by language.
+        now: the part of `asked` that the latest message of a session says; empty for all of it.
     """
     code = question_language(asked, held)
     languages = read_in(code)
+    own = frozenset([*query_terms(now, languages), *(match.group().lower() for match in _IDENTIFIER.finditer(now))])
     wholes = [match.group() for match in _IDENTIFIER.finditer(asked)]
     named = frozenset(
         term
@@ -110,7 +120,7 @@ def asked_terms(
     content: list[AskedTerm] = []
     text = _IDENTIFIER.sub(" ", asked)
     last = ""
-    for reading in query_words(_parted(text, code), languages):
+    for reading in query_words(parted(text, code), languages):
         forms = frozenset(reading)
         pair = len(reading[0]) <= 2 and is_unspaced(reading[0]) if reading else False
         follows = pair and len(last) > 0 and last[-1:] == reading[0][:1]
@@ -123,13 +133,18 @@ def asked_terms(
         at_large = rarity_at_large(reading[0]) if code == DEFAULT_LANGUAGE else _PIECED
         nats = known * (min(here) if here else ceiling) + (1 - known) * at_large
         share = (PAIR if pair else 1.0) * (SOFT if forms & soft else 1.0)
-        term = AskedTerm(reading[0], forms, nats * share, share, pair, follows, bool(named.intersection(reading)))
+        carried = bool(own) and not own.intersection(reading)
+        nats *= share * (CARRIED if carried else 1.0)
+        is_named = bool(named.intersection(reading))
+        term = AskedTerm(reading[0], forms, nats, share, pair, follows, is_named, is_carried=carried)
         found[forms] = term
         if not forms & empty:
             content.append(term)
     for whole in dict.fromkeys(wholes):
         folded = whole.lower()
-        content.append(AskedTerm(folded, frozenset([folded]), max(ceiling, _PIECED), is_named=True, is_whole=True))
+        carried = bool(own) and folded not in own
+        nats = max(ceiling, _PIECED) * (CARRIED if carried else 1.0)
+        content.append(AskedTerm(folded, frozenset([folded]), nats, is_named=True, is_whole=True, is_carried=carried))
     return AskedTerms(tuple(content) or tuple(found.values()), code, languages)
 
 
@@ -194,7 +209,7 @@ def _terms_of(words: Iterable[str], reads: tuple[str, ...]) -> frozenset[str]:
     return frozenset(term for terms in found if len(terms) <= len(reads) for term in terms)
 
 
-def _parted(text: str, code: str) -> str:
+def parted(text: str, code: str) -> str:
     """The text of a script without spaces, parted where words stand that say nothing of the subject."""
     held = language(code)
     if not held.unspaced and not is_unspaced(text[:1]):

@@ -16,6 +16,7 @@ from engine.agent.steps import AttributeValues, Constraint, Corpus, Plan, Planne
 from engine.analysis.language import language
 from engine.question.asked_language import question_language
 from engine.question.dates import DateMention, dates_in
+from engine.question.followup import Asked
 from engine.question.names import names_in
 from engine.question.parts import clauses
 from engine.question.shape import shape_of
@@ -95,7 +96,8 @@ class OfflinePlanner:
 
     def plan_now(self, question: Question, corpus: Corpus) -> Plan:
         """As `plan`, for callers without an event loop."""
-        text = lines_of(question.text)
+        asked = question.asked
+        text = asked.text if asked.joined else lines_of(asked.text)
         values, dated = self._dictionary(corpus)
         now = date.fromisoformat(corpus.today)
         code = question_language(text, corpus.languages)
@@ -105,7 +107,7 @@ class OfflinePlanner:
         context = lines_of(question.request.context[:_CONTEXT_READ])
         if " ".join(context.split()) in " ".join(text.split()):
             context = ""
-        planning = _Planning(reading, dated)
+        planning = _Planning(reading, dated, asked)
         planning.whole()
         planning.parts()
         planning.constrained()
@@ -134,8 +136,9 @@ def lines_of(text: str) -> str:
 class _Planning:
     """Collects queries, most useful first; the budget cuts the tail."""
 
-    def __init__(self, reading: Reading, dated: DateAttributes) -> None:
+    def __init__(self, reading: Reading, dated: DateAttributes, asked: Asked) -> None:
         self._reading = reading
+        self._asked = asked
         self._dated = dated
         self._queries: list[tuple[int, PlannedQuery]] = []
         self._parts: list[SubQuestion] = []
@@ -146,6 +149,8 @@ class _Planning:
         """The question as it is, then its subject under each value and date that it names."""
         reading = self._reading
         self._add(0, PlannedQuery(reading.text, weight=WHOLE))
+        if self._asked.joined is not None:
+            self._add(0, PlannedQuery(self._asked.now, weight=WHOLE))
         subject = reading.subject()
         for place, mentions in enumerate(_together(reading.mentions)[:MAX_NARROWINGS]):
             narrowing = narrowing_of(mentions)
@@ -160,7 +165,8 @@ class _Planning:
         """Each part of the question, under the values and dates that it names itself."""
         reading = self._reading
         names = [(m.start, m.stop) for m in reading.mentions]
-        parts = clauses(reading.text, [*reading.places], names, reading.code)[:MAX_SUB_QUESTIONS]
+        whole = [*reading.places, *([self._asked.joined] if self._asked.joined else [])]
+        parts = clauses(reading.text, whole, names, reading.code)[:MAX_SUB_QUESTIONS]
         for number, part in enumerate(parts):
             subject = reading.subject(part.start, part.stop) if len(parts) > 1 else reading.subject()
             entities = names_in(reading.text[part.start : part.stop], _inside(reading.places, part.start, part.stop))
@@ -224,7 +230,7 @@ class _Planning:
     def plan(self) -> Plan:
         """The `MAX_QUERIES` most useful queries."""
         queries = [query for _, query in sorted(self._queries, key=lambda held: held[0])]
-        shape = shape_of(self._reading.text, self._reading.code)
+        shape = shape_of(self._asked.form, self._reading.code)
         return Plan(tuple(self._parts), tuple(queries[:MAX_QUERIES]), shape, tuple(self._constraints))
 
     def _add(self, rank: int, query: PlannedQuery) -> None:

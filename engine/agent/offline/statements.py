@@ -27,6 +27,8 @@ KIND = 0.13
 """What showing the kind of answer that is asked for adds, and showing none takes away."""
 HEADED = 0.5
 """Share of what a sentence holds with what stands above it, below which that heading answers and not the sentence."""
+TOLD = 0.7
+"""Share that a sentence loses of what it owes to words of earlier turns, where an earlier answer said it."""
 LITTLE = 0.01
 """Score of a sentence that holds nothing of the question."""
 Shares = npt.NDArray[np.float32]
@@ -78,8 +80,10 @@ class Statements:
         top = max((p.score for p in passages), default=0.0) or 1.0
         self._place = np.asarray([p.score / top for p in passages], np.float32)[self.table.of]
         joined = self.table.of[1:] == self.table.of[:-1]
+        self._told = " ".join(turn.synthesis for turn in question.turns)
+        self._again = self._said_before()
         self._before = np.zeros_like(self.table.own)
-        self._before[1:] = np.where(joined[:, None], self.table.own[:-1], 0.0)
+        self._before[1:] = np.where(joined[:, None], (self.table.own - self._again)[:-1], 0.0)
 
     def _part(self, number: int) -> str:
         """What a sentence states, tidied; empty for headings and questions."""
@@ -95,13 +99,37 @@ class Statements:
             known = self._parts[number] = " ".join(map(tidy, self._telling(parts)))
         return known
 
+    def _was_told(self, part: str) -> bool:
+        """Whether an earlier answer of the session said a sentence."""
+        return bool(self._told) and tidy(part) in self._told
+
+    def _said_before(self) -> Shares:
+        """Credits of words of earlier turns that a sentence owes to what was said already, which says nothing new."""
+        terms = self.table.asked.terms
+        again = np.zeros_like(self.table.own)
+        carried = [n for n, term in enumerate(terms) if term.is_carried]
+        for row, block in enumerate(self._blocks if carried and self._told else ()):
+            parts = [block.text[start:end] for start, end in spoken(block.text)]
+            fresh = [part for part in parts if not self._was_told(part)]
+            if len(fresh) < len(parts):
+                held = terms_of(" ".join(fresh), self.table.asked.languages)
+                lost = [n for n in carried if not terms[n].forms & held]
+                above = np.maximum(self.table.above[row], self.table.header[self.table.of[row]])
+                again[row, lost] = TOLD * np.maximum(self.table.own[row] - above, 0.0)[lost]
+        return again
+
     def _telling(self, parts: Sequence[str]) -> Sequence[str]:
         """Those of a block's sentences that hold something of the question, and what they lean on; else all."""
         if len(parts) < 2:
             return parts
         asked = self.table.asked
         forms = frozenset[str]().union(*(term.forms for term in asked.terms))
-        told = {n for n, part in enumerate(parts) if forms & terms_of(part, asked.languages)}
+        own = frozenset[str]().union(*(term.forms for term in asked.terms if not term.is_carried))
+        told = {
+            n
+            for n, part in enumerate(parts)
+            if (own if self._was_told(part) else forms) & terms_of(part, asked.languages)
+        }
         told |= {n for n, part in enumerate(parts) if n - 1 in told and leans(part, self._code)}
         told |= {n - 1 for n in told if n > 0 and leans(parts[n], self._code)}
         # A word or two beside the sentence that tells is a heading, whatever mark it ends with.
@@ -131,7 +159,8 @@ class Statements:
         weights = weights / max(float(weights.sum()), 1e-9)
         held = self.table.sentences @ weights
         led = np.maximum(self._before - self.table.sentences, 0.0) @ weights
-        said = _Said(self, (held + LED * led + PLACE * self._place).astype(np.float32))
+        again = self._again @ weights
+        said = _Said(self, (held - again + LED * led + PLACE * self._place).astype(np.float32))
         found: list[Statement] = []
         for passage in range(len(self.passages)):
             best, score = said.best(self.table.rows(passage))

@@ -2,7 +2,7 @@ import pytest
 
 from engine.agent.steps import Question, Turn
 from engine.model.search import SearchRequest
-from engine.question.followup import follow_up, is_elliptic
+from engine.question.followup import Asked, follow_up, is_elliptic
 
 OBJECTIVE = "How did sales of Acme in Spain develop in 2021?"
 
@@ -39,7 +39,24 @@ def test_a_message_that_names_its_own_subject_stands_alone() -> None:
 
 
 def test_an_option_that_repeats_words_of_the_objective_adds_nothing() -> None:
-    assert follow_up(OBJECTIVE, "sales of Acme") == OBJECTIVE
+    asked = Asked(OBJECTIVE, OBJECTIVE, OBJECTIVE)
+    assert follow_up(asked, "sales of Acme") == asked
+
+
+def test_a_message_that_asks_by_itself_takes_subject_and_names_along_as_words_that_count_less() -> None:
+    turns = (Turn("Who leads the pottery evenings?", "Ada Quill leads them [1]."),)
+    asked = Question(SearchRequest(objective=turns[0].message, context="a club"), turns, "What is her number?")
+    assert asked.text == "What is her number, Ada Quill, leads, pottery, evenings"
+    carried = {term.word: term.is_carried for term in asked.terms.terms}
+    assert not carried["number"]
+    assert carried["quill"]
+    assert carried["evening"]
+
+
+def test_an_answer_that_cites_nothing_has_no_names_to_take_along() -> None:
+    turns = (Turn("Who leads the pottery evenings?", "Not found: Ada Quill was asked for."),)
+    asked = Question(SearchRequest(objective=turns[0].message, context="a club"), turns, "What is her number?")
+    assert "Quill" not in asked.text
 
 
 @pytest.mark.parametrize("message", ["Why?", "What did he say about that later?", "the second one", "及时雨"])
