@@ -40,7 +40,7 @@ coverage: $(DEV) ## Run the quick tests and list what none of them reaches; fail
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term-missing $(COVERED)
 
 faults: $(DEV) ## The long form of the fault tests, or SHARE per cent of it; prints a table of what was survived.
-	QUARRY_FAULTS=$(SHARE) $(BIN)/python -m pytest $(PYTEST_ARGS) --timeout 7200 tests/faults
+	QUARRY_FAULTS=$(SHARE) $(BIN)/python -m pytest $(PYTEST_ARGS) --timeout 7200 tests/faults tests/shared tests/unit/store/test_postgres_cut.py
 
 check: lint types imports test ## Everything that must be green before a change lands.
 

@@ -16,6 +16,14 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+KINDS = ("folder", "database")
+"""Of store, for tests that run on both."""
+
+
+def place(kind: str, folder: Path) -> Path | str:
+    """Where a store of `kind` is opened that belongs to `folder`."""
+    return folder / "data" if kind == "folder" else database_of(folder)
+
 
 @cache
 def server() -> str:

@@ -13,6 +13,7 @@ from tests.api.rows import row
 from tests.api.serving import Api, ThreadServer, error_of
 from tests.api.slow_model import SlowModel
 from tests.fakes.messages_server import FakeMessages
+from tests.postgres import KINDS, place
 
 CANARIES = {"acme": "Zanzibarcanary", "globex": "Quetzalcanary"}
 
@@ -26,12 +27,15 @@ class Company:
     key_id: str = ""
 
 
-@pytest.fixture(scope="module")
-def world() -> Iterator[tuple[Company, Company, FakeMessages]]:
+@pytest.fixture(scope="module", params=KINDS)
+def world(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Company, Company, FakeMessages]]:
     model = SlowModel()
+    data = place(request.param, tmp_path_factory.mktemp("world"))
     with (
         model.served() as fake,
-        ThreadServer(agent="claude", anthropic_api_key=fake.key, anthropic_base_url=fake.url) as server,
+        ThreadServer(data=data, agent="claude", anthropic_api_key=fake.key, anthropic_base_url=fake.url) as server,
     ):
         companies: list[Company] = []
         for name, canary in CANARIES.items():

@@ -1,4 +1,4 @@
-"""Counts what fault tests try and what became of it; `conftest.py` prints the table of a long run."""
+"""Counts what fault tests try and what became of it; `tests/conftest.py` prints the table of a long run."""
 
 from __future__ import annotations
 

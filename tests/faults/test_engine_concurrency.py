@@ -13,13 +13,19 @@ import pytest
 import engine
 from engine import DocumentNotFound, EngineClosed
 from tests.embedders import HashingEmbedder
+from tests.postgres import KINDS, place
 
 SCHEMA = {"body": {"type": "string", "is_searchable": True}, "side": {"type": "string", "is_filterable": True}}
 
 
+@pytest.fixture(params=KINDS)
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    return place(request.param, tmp_path)
+
+
 @pytest.fixture
-def quarry(tmp_path: Path) -> Generator[engine.Engine]:
-    with engine.open(tmp_path / "data", embedder=HashingEmbedder(), agent="offline") as opened:
+def quarry(where: Path | str) -> Generator[engine.Engine]:
+    with engine.open(where, embedder=HashingEmbedder(), agent="offline") as opened:
         yield opened
 
 
@@ -112,6 +118,7 @@ def test_what_was_acknowledged_is_found_at_once_by_every_thread(quarry: engine.E
     assert misses == []
 
 
+@pytest.mark.parametrize("where", ["folder"], indirect=True)
 def test_a_backup_under_writes_is_whole(quarry: engine.Engine, tmp_path: Path) -> None:
     def batch(turn: int) -> list[dict[str, str]]:
         return [{"id": f"{side}{n}", "body": f"turn{turn}"} for side in ("a", "b") for n in range(10)]
@@ -140,8 +147,8 @@ def test_a_backup_under_writes_is_whole(quarry: engine.Engine, tmp_path: Path) -
         shutil.rmtree(tmp_path / f"copy{number}")
 
 
-def test_after_close_every_verb_says_so(tmp_path: Path) -> None:
-    quarry = engine.open(tmp_path / "data", embedder=HashingEmbedder(), agent="offline")
+def test_after_close_every_verb_says_so(where: Path | str) -> None:
+    quarry = engine.open(where, embedder=HashingEmbedder(), agent="offline")
     quarry.upsert("n", [{"id": "1", "body": "x"}], SCHEMA)
     quarry.close()
     quarry.close()

@@ -6,18 +6,15 @@ import random
 import signal
 import threading
 import time
-from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-import httpx
 
 import engine
 from tests.api.serving import Api, ProcessServer, wait_until
 from tests.faults.extent import runs
 from tests.faults.histories import NEVER, Op, is_linearizable
 from tests.faults.tally import Tally
-from tests.faults.traffic import Writer, seen
+from tests.faults.traffic import Observer, Writer, histories, seen
 
 ENVIRONMENT = {"QUARRY_RATE_LIMIT": "0", "QUARRY_USAGE_DAYS": "0"}
 
@@ -56,68 +53,21 @@ def test_a_server_killed_under_mixed_load_shows_what_it_acknowledged(tmp_path: P
         assert quarry.check() == []
 
 
-class Client:
-    """Writes, deletes and reads documents that others write too, and keeps the times."""
-
-    def __init__(self, number: int, names: list[str]) -> None:
-        self._draw = random.Random(number)
-        self._number = number
-        self._names = names
-        self._turn = 0
-        self.seen: list[tuple[str, Op]] = []
-
-    def run(self, api: Api, turns: int) -> None:
-        for _ in range(turns):
-            try:
-                self._step(api)
-            except httpx.TransportError:
-                return
-
-    def _step(self, api: Api) -> None:
-        self._turn += 1
-        name = self._draw.choice(self._names)
-        kind = self._draw.choices(["write", "delete", "get", "list"], [4, 1, 4, 1])[0]
-        value = f"{self._number}.{self._turn}"
-        call, end, read = time.monotonic(), NEVER, dict[str, object]()
-        try:
-            match kind:
-                case "write":
-                    answer = api.upload("n", {"id": name, "value": value})
-                case "delete":
-                    answer = api.post("/v1/namespaces/n/documents/delete", json={"document_ids": [name]})
-                case "get":
-                    answer = api.get(f"/v1/namespaces/n/documents/{name}")
-                    read = {name: answer.json().get("value")}
-                case _:
-                    answer = api.get("/v1/namespaces/n/documents?limit=100")
-                    held = {d["id"]: d["value"] for d in answer.json()["documents"]}
-                    read = {name: held.get(name) for name in self._names}
-            assert answer.is_success or (kind == "get" and answer.status_code == 404), (kind, answer.text)
-            end = time.monotonic()
-        finally:
-            if kind in ("write", "delete"):
-                self.seen.append((name, Op(call, end, False, value if kind == "write" else None)))
-            self.seen += [(name, Op(call, end, True, held)) for name, held in read.items()]
-
-
 def test_what_seventeen_clients_see_of_each_document_has_an_order(tmp_path: Path, tally: Tally) -> None:
     names = [f"d{n}" for n in range(5)]
-    clients = [Client(n, names) for n in range(17)]
+    clients = [Observer(n, names) for n in range(17)]
     server = ProcessServer(tmp_path, **ENVIRONMENT)
     for turn in range(runs(2, 12)):
         with server, Api(server.url) as api, ThreadPoolExecutor(len(clients)) as pool:
             api.upload("n", {"id": "always", "value": "there"})
-            done = [pool.submit(client.run, api, runs(8, 40)) for client in clients]
+            done = [pool.submit(client.run, [api], runs(8, 40)) for client in clients]
             if turn % 2 == 0:
                 # The first turns end in a kill, whose calls may have taken effect or not.
                 threading.Timer(runs(1, 3), server.process.kill).start()
             for client in done:
                 client.result()
             server.process.kill()
-    history: defaultdict[str, list[Op]] = defaultdict(list)
-    for client in clients:
-        for name, op in client.seen:
-            history[name].append(op)
+    history = histories(clients)
     assert sum(map(len, history.values())) > 100
     for name in names:
         with tally.trial("a document that 17 clients write, delete and read, through kills"):

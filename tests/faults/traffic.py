@@ -1,14 +1,18 @@
-"""Clients that write to a server over HTTP until it dies, and remember what it has acknowledged."""
+"""Clients that write to servers over HTTP until they die, and remember what was acknowledged, or seen and when."""
 
 from __future__ import annotations
 
 import random
+import time
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
 import msgspec
 
 from tests.api.serving import Api
+from tests.faults.histories import NEVER, Op
 
 KINDS = {"upload": 8, "delete": 2, "drop": 1, "filterable": 1, "searchable": 1}
 """What a writer does, by how often. ``filterable`` changes the schema; ``searchable`` has every document cut anew."""
@@ -98,6 +102,70 @@ class Writer:
                 self.pending = after
                 answer = api.upload(self.name, *(document(i, self._version) for i in chosen), schema=after.schema)
         assert answer.is_success, (kind, answer.status_code, answer.text)
+
+
+class Observer:
+    """Writes, deletes and reads documents that others write too, and keeps the times.
+
+    Attributes:
+        seen: operations by document; one that a lost connection or a 503 ended may have taken effect or not.
+    """
+
+    def __init__(self, number: int, names: Sequence[str]) -> None:
+        self._draw = random.Random(number)
+        self._number = number
+        self._names = names
+        self._turn = 0
+        self.seen: list[tuple[str, Op]] = []
+
+    def run(self, apis: Sequence[Api], turns: int) -> None:
+        """So many turns at servers in turn; where there is one, until it is gone."""
+        for _ in range(turns):
+            try:
+                self._step(self._draw.choice(apis))
+            except httpx.TransportError:
+                if len(apis) == 1:
+                    return
+                time.sleep(0.05)
+
+    def _step(self, api: Api) -> None:
+        self._turn += 1
+        name = self._draw.choice(self._names)
+        kind = self._draw.choices(["write", "delete", "get", "list"], [4, 1, 4, 1])[0]
+        value = f"{self._number}.{self._turn}"
+        call, end, read = time.monotonic(), NEVER, dict[str, object]()
+        try:
+            match kind:
+                case "write":
+                    answer = api.upload("n", {"id": name, "value": value})
+                case "delete":
+                    answer = api.post("/v1/namespaces/n/documents/delete", json={"document_ids": [name]})
+                case "get":
+                    answer = api.get(f"/v1/namespaces/n/documents/{name}")
+                case _:
+                    answer = api.get("/v1/namespaces/n/documents?limit=100")
+            if answer.status_code == 503:
+                return
+            assert answer.is_success or (kind == "get" and answer.status_code == 404), (kind, answer.text)
+            if kind == "get":
+                read = {name: answer.json().get("value")}
+            elif kind == "list":
+                held = {d["id"]: d["value"] for d in answer.json()["documents"]}
+                read = {name: held.get(name) for name in self._names}
+            end = time.monotonic()
+        finally:
+            if kind in ("write", "delete"):
+                self.seen.append((name, Op(call, end, False, value if kind == "write" else None)))
+            self.seen += [(name, Op(call, end, True, held)) for name, held in read.items()]
+
+
+def histories(observers: Sequence[Observer]) -> dict[str, list[Op]]:
+    """What all of them saw of each document."""
+    history: defaultdict[str, list[Op]] = defaultdict(list)
+    for observer in observers:
+        for name, op in observer.seen:
+            history[name].append(op)
+    return history
 
 
 def expected(held: Held | None) -> object:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import engine
 from tests.embedders import HashingEmbedder
+from tests.postgres import KINDS, place
 
 COUNT = 300
 SCHEMA = {
@@ -39,10 +40,10 @@ def made(number: int) -> dict[str, Any]:
 DOCUMENTS = {d["id"]: d for d in map(made, range(COUNT))}
 
 
-@pytest.fixture(scope="module")
-def quarry(tmp_path_factory: pytest.TempPathFactory) -> Generator[engine.Engine]:
-    folder = tmp_path_factory.mktemp("filtered") / "data"
-    with engine.open(folder, embedder=HashingEmbedder(), agent="offline") as opened:
+@pytest.fixture(scope="module", params=KINDS)
+def quarry(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[engine.Engine]:
+    where = place(request.param, tmp_path_factory.mktemp("filtered"))
+    with engine.open(where, embedder=HashingEmbedder(), agent="offline") as opened:
         opened.upsert("n", DOCUMENTS.values(), SCHEMA)
         yield opened
 

@@ -1,16 +1,18 @@
 """Servers and their database are killed under load, and every operation that was acknowledged is looked for after.
 
 Each client has documents of its own, so that what a document may hold is known: the last acknowledged state, or that
-of the one operation which was not answered; after that it is left alone, for the operation may still happen.
+of the one operation which was not answered; after that it is left alone, for the operation may still happen. The
+observers write the same documents as one another at both servers; what they see of each must have an order.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,15 +20,18 @@ import httpx
 import pytest
 
 from tests.api.serving import Api
+from tests.faults.extent import runs
+from tests.faults.histories import is_linearizable
+from tests.faults.tally import Tally
+from tests.faults.traffic import Observer, histories
 from tests.shared.servers import Database, Server
 from tests.unit.cli.running import COMMAND, environment
 
 pytestmark = pytest.mark.xdist_group("shared")
 
-KILLS = 50 if os.getenv("QUARRY_FAULTS") == "long" else 3
 CLIENTS = 3
-PAUSE_S = 1.0
-"""Of load between two kills, once both servers answer."""
+LOAD_S = 0.4
+"""Of load before a kill, and once both servers answer again."""
 GONE = None
 
 
@@ -41,22 +46,21 @@ class Client:
 
     number: int
     urls: tuple[str, ...]
-    stopping: threading.Event
     may_be: dict[str, set[int | None]] = field(default_factory=dict)
     retired: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
     answered: dict[str, int] = field(default_factory=dict)
     version: int = 0
 
-    def run(self) -> None:
-        chance = random.Random(self.number)
-        while not self.stopping.is_set():
+    def run(self, stopping: threading.Event) -> None:
+        chance = random.Random(f"{self.number} {self.version}")
+        while not stopping.is_set():
             document = f"c{self.number}-{chance.randrange(40)}-{len(self.retired)}"
             operation = chance.choice((self._write, self._write, self._remove, self._read, self._find))
             try:
                 operation(Api(chance.choice(self.urls)), document)
             except httpx.TransportError:
-                self.stopping.wait(0.05)
+                stopping.wait(0.05)
 
     def _write(self, api: Api, document: str) -> None:
         self.version += 1
@@ -71,7 +75,7 @@ class Client:
             "removed",
         )
 
-    def _change(self, document: str, after: int | None, ask, kind: str) -> None:  # type: ignore[no-untyped-def]
+    def _change(self, document: str, after: int | None, ask: Callable[[], httpx.Response], kind: str) -> None:
         held = self.may_be.setdefault(document, {GONE})
         held.add(after)
         try:
@@ -89,7 +93,10 @@ class Client:
             self.faults.append(f"{kind} {document}: {status}")
 
     def _read(self, api: Api, document: str) -> None:
-        self.look(api, document)
+        answer = api.get(f"/v1/namespaces/load/documents/{document}")
+        if answer.status_code != 503:
+            self.expect(document, answer.json()["version"] if answer.status_code == 200 else GONE)
+            self.answered["read"] = self.answered.get("read", 0) + 1
 
     def _find(self, api: Api, document: str) -> None:
         answer = api.post("/v1/namespaces/load/retrieve", json={"text": f"cargo {document}", "k": 3})
@@ -97,16 +104,10 @@ class Client:
             self.faults.append(f"retrieve: {answer.status_code} {answer.text[:200]}")
         self.answered["found"] = self.answered.get("found", 0) + (answer.status_code == 200)
 
-    def look(self, api: Api, document: str) -> bool:
-        """Whether the document could be read; what it holds is checked."""
-        answer = api.get(f"/v1/namespaces/load/documents/{document}")
-        if answer.status_code == 503:
-            return False
-        version = answer.json()["version"] if answer.status_code == 200 else GONE
+    def expect(self, document: str, version: int | None) -> None:
+        """Note a fault where the document cannot hold this."""
         if version not in self.may_be.get(document, {GONE}):
             self.faults.append(f"{document} holds {version}, not one of {self.may_be.get(document)}")
-        self.answered["read"] = self.answered.get("read", 0) + 1
-        return True
 
 
 def content(document: str, version: int) -> dict[str, object]:
@@ -117,57 +118,88 @@ def content(document: str, version: int) -> dict[str, object]:
     }
 
 
-def test_nothing_that_was_acknowledged_is_lost_when_servers_and_their_database_are_killed(tmp_path: Path) -> None:
+def listed(api: Api) -> dict[str, int]:
+    """Every document of the namespace and its version."""
+    held: dict[str, int] = {}
+    cursor = ""
+    while True:
+        answer = api.get(f"/v1/namespaces/load/documents?limit=1000{cursor}")
+        assert answer.status_code == 200, answer.text
+        held |= {document["id"]: document["version"] for document in answer.json()["documents"]}
+        if not (following := answer.json().get("next_cursor")):
+            return held
+        cursor = f"&cursor={following}"
+
+
+def check_all(clients: list[Client], servers: tuple[Server, Server]) -> None:
+    """Every document of every client is at both servers as it was acknowledged, and there are no others."""
+    for server in servers:
+        held = listed(server.api)
+        for client in clients:
+            for document in client.may_be:
+                client.expect(document, held.get(document))
+        known = {document for client in clients for document in client.may_be} | {"first"}
+        assert held.keys() <= known
+        (stats,) = [n for n in server.api.get("/v1/namespaces/stats").json()["results"] if n["name"] == "load"]
+        assert stats["document_count"] == len(held)
+    assert [fault for client in clients for fault in client.faults] == []
+
+
+def test_nothing_that_was_acknowledged_is_lost_when_servers_and_their_database_are_killed(
+    tmp_path: Path, tally: Tally
+) -> None:
     chance = random.Random(7)
     with (
         Database() as database,
         Server(database.address, tmp_path / "one.log") as one,
         Server(database.address, tmp_path / "two.log") as other,
     ):
+
+        def kill_server(victim: Server) -> None:
+            victim.kill()
+            victim.start()
+
+        def kill_database() -> None:
+            database.kill()
+            time.sleep(chance.random())
+            database.start()
+
+        kills: list[tuple[str, Callable[[], None]]] = [
+            ("one of two servers", lambda: kill_server(one)),
+            ("the database", kill_database),
+            ("a connection's process in the database", database.kill_backend),
+            ("one of two servers", lambda: kill_server(other)),
+        ]
         one.wait().api.upload("load", content("first", 0))
         other.wait()
         key = one.api.new_key(scopes=["admin"])
         session = one.api.search("load", "What was weighed on the quay?").json()["session_id"]
-        stopping = threading.Event()
-        clients = [Client(number, (one.url, other.url), stopping) for number in range(CLIENTS)]
-        threads = [threading.Thread(target=client.run) for client in clients]
-        for thread in threads:
-            thread.start()
-        try:
-            for number in range(KILLS):
-                time.sleep(PAUSE_S)
-                kind = number % 4
-                if kind in (0, 3):
-                    victim = (one, other)[kind == 3]
-                    victim.kill()
-                    victim.start()
-                elif kind == 1:
-                    database.kill()
-                    time.sleep(chance.random())
-                    database.start()
-                else:
-                    database.kill_backend()
-                one.wait()
-                other.wait()
-        finally:
-            stopping.set()
-            for thread in threads:
-                thread.join()
-        for client in clients:
-            for document in client.may_be:
-                assert client.look(one.api, document)
-                assert client.look(other.api, document)
-        assert [fault for client in clients for fault in client.faults] == []
+        clients = [Client(number, (one.url, other.url)) for number in range(CLIENTS)]
+        for number in range(runs(3, 50)):
+            victim, kill = kills[number % len(kills)]
+            stopping = threading.Event()
+            with (
+                tally.trial(f"`kill -9` of {victim}, two servers on PostgreSQL under mixed load") as trial,
+                ThreadPoolExecutor(CLIENTS) as pool,
+            ):
+                working = [pool.submit(client.run, stopping) for client in clients]
+                try:
+                    time.sleep(LOAD_S * (0.5 + chance.random()))
+                    with trial.recovering():
+                        kill()
+                        one.wait()
+                        other.wait()
+                    time.sleep(LOAD_S)
+                finally:
+                    stopping.set()
+                for done in working:
+                    done.result()
+                check_all(clients, (one, other))
         assert all(client.answered.get(kind) for client in clients for kind in ("written", "read"))
         # What was made before the kills is there too, and goes on at either server.
         assert other.api.with_key(key).get("/v1/namespaces").status_code == 200
         follow = other.api.post(f"/v1/namespaces/load/search/{session}", json={"message": "And where?"})
         assert follow.status_code == 200, follow.text
-        held = one.api.get("/v1/namespaces/stats").json()["results"]
-        (found,) = [each for each in held if each["name"] == "load"]
-        ids = {document for client in clients for document in client.may_be}
-        alive = [name for name in ids if one.api.get(f"/v1/namespaces/load/documents/{name}").status_code == 200]
-        assert found["document_count"] == len(alive) + 1
         # Read as the operator does, beside the servers.
         done = subprocess.run(
             [*COMMAND, "check"],
@@ -178,3 +210,21 @@ def test_nothing_that_was_acknowledged_is_lost_when_servers_and_their_database_a
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+        observed(tally, database, one, other)
+
+
+def observed(tally: Tally, database: Database, one: Server, other: Server) -> None:
+    """Clients that share their documents see an order of each, at whichever server, through kills of connections."""
+    names = [f"d{number}" for number in range(5)]
+    observers = [Observer(number, names) for number in range(6)]
+    one.api.upload("n", {"id": "always", "value": "there"})
+    for _ in range(runs(1, 12)):
+        with ThreadPoolExecutor(len(observers)) as pool:
+            working = [pool.submit(observer.run, (one.api, other.api), runs(12, 40)) for observer in observers]
+            time.sleep(LOAD_S / 2)
+            database.kill_backend()
+            for done in working:
+                done.result()
+    for name, history in histories(observers).items():
+        with tally.trial("a document that six clients write and read at two servers on PostgreSQL, through kills"):
+            assert is_linearizable(history), (name, sorted(history))

@@ -34,10 +34,14 @@ from engine.store.postgres.catalog import decoded_schema
 from engine.store.postgres.clock import NOW_MS
 from engine.store.postgres.connection import Connection, Pool
 from engine.store.postgres.filters import Condition, compile_condition
+from engine.store.postgres.graphs import drop_graphs
 from engine.store.postgres.legs import run_legs
-from engine.store.postgres.maintenance import clear_part, drop_graph, maintain, remove
-from engine.store.postgres.terms import question_rarity
+from engine.store.postgres.maintenance import clear_part, maintain, remove
+from engine.store.postgres.passages import read_passages, terms_of
+from engine.store.postgres.remembered import PostingMemory
+from engine.store.postgres.terms import Dictionary
 from engine.store.postgres.text import escaped, unescaped, unescaped_scalar
+from engine.store.postgres.vectors import VectorMemory
 from engine.store.postgres.writing import read_state
 
 RANDOM_THROWS = 8
@@ -58,6 +62,8 @@ class PostgresBackend:
     def __init__(self, pool: Pool, settings: VectorSettings) -> None:
         self._pool = pool
         self._settings = settings
+        self._postings = PostingMemory()
+        self._vectors = VectorMemory()
 
     @property
     def capabilities(self) -> Capabilities:
@@ -128,10 +134,10 @@ class PostgresBackend:
                 writing.upsert(connection, spec.id, documents, vectors, None, None) for documents, vectors in batches
             )
             clear_part(connection, old.part)
-        if old.has_graph:
+        if old.graph_upto:
             # What is left of it is taken away by `sweep`.
             with suppress(StorageError):
-                drop_graph(self._pool, old.part)
+                drop_graphs(self._pool, old.part)
         return done
 
     def delete(self, namespace: int, *, ids: Sequence[str] | None = None, roots: Sequence[str] | None = None) -> int:
@@ -170,39 +176,27 @@ class PostgresBackend:
         with self._pool.reading() as connection:
             state = read_state(connection, namespace)
             where = None if query.where is None else self._condition(connection, state.part, query.where)
-            return run_legs(connection, state, query, where, self._settings)
+            return run_legs(connection, state, query, where, self._settings, self._postings, self._vectors)
 
     def rarity(self, namespace: int, text: str) -> dict[str, float]:
         with self._pool.reading() as connection:
             state = read_state(connection, namespace)
-            return question_rarity(connection, state.part, text, state.languages, state.indexed)
+            return Dictionary(connection, state, self._postings).question_rarity(text)
 
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         wanted: list[int] = labels.tolist()
         if not wanted:
             return []
-        with self._pool.reading() as connection:
-            rows = connection.execute(
-                "SELECT label, document_id, attribute, start_at, end_at, text, header FROM quarry.passages "
-                "WHERE part = (SELECT part FROM quarry.namespaces WHERE namespace = %s) AND label = ANY(%s)",
-                [namespace, wanted],
-            )
-            found = {
-                label: Passage(
-                    label=label,
-                    document_id=document_id,
-                    attribute=unescaped(attribute),
-                    start=start,
-                    end=end,
-                    text=unescaped(text),
-                    header=unescaped(header),
-                )
-                for label, document_id, attribute, start, end, text, header in rows
-            }
-        return [found[label] for label in wanted if label in found]
+        held = self._held(namespace, labels)
+        return [held[label][0] for label in wanted if label in held]
 
     def passage_terms(self, namespace: int, labels: Labels) -> PassageTerms:
-        return PassageTerms.of(self.hydrate(namespace, labels))
+        held = self._held(namespace, labels)
+        return terms_of([held[label] for label in labels.tolist() if label in held])
+
+    def _held(self, namespace: int, labels: Labels) -> dict[int, tuple[Passage, bytes]]:
+        with self._pool.reading() as connection:
+            return read_passages(connection, namespace, labels.tolist())
 
     @contextmanager
     def reading(self, namespace: int) -> Generator[None]:

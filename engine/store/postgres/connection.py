@@ -1,9 +1,4 @@
-"""Connections to one database: a pool with limits, transactions, and the driver's errors as the engine's.
-
-Grammar of failures: what the server refuses for lack of space is `StorageFull`; a lost connection, a failover or a
-serialization failure is tried again as a whole transaction, a few times, and is `StorageError` then. No message holds
-an address, a user or a password.
-"""
+"""Connections to one database: a pool with limits, and transactions, which are tried again where that is safe."""
 
 from __future__ import annotations
 
@@ -17,11 +12,11 @@ from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector
-from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from engine.errors import EngineClosed, InvalidRequest, SearchTimeout, StorageError, StorageFull
+from engine.errors import EngineClosed, InvalidRequest, SearchTimeout, StorageError
 from engine.interruption import watched
+from engine.store.postgres.failures import CommitLost, is_lost, is_passing, translated_errors
 
 Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 _T = TypeVar("_T")
@@ -41,78 +36,17 @@ PAUSE_S = 0.1
 ASKED_S = 5.0
 """How long it is asked what became of a commit whose answer was lost."""
 
-_PASSING = (
-    errors.SerializationFailure,
-    errors.DeadlockDetected,
-    errors.AdminShutdown,
-    errors.CrashShutdown,
-    errors.CannotConnectNow,
-    errors.ReadOnlySqlTransaction,
-)
 _SETTINGS = (
     "SELECT set_config('statement_timeout', %s, false), set_config('TimeZone', 'UTC', false), "
     "set_config('search_path', concat_ws(', ', 'quarry', 'public', (SELECT quote_ident(nspname) FROM pg_extension "
     "JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector')), false)"
 )
-
-
-_AWAY = "The database cannot be reached."
-
-
-class CommitLost(StorageError):
-    """The connection was lost while a commit was under way, and the database cannot say whether it happened."""
-
-
-@contextmanager
-def translated_errors() -> Generator[None]:
-    """Turn what the driver raises into `StorageError`."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raise _translated(error) from error
-
-
-def _translated(error: psycopg.Error) -> StorageError:
-    match error:
-        case errors.DiskFull() | errors.OutOfMemory():
-            return StorageFull("The database has no space left.")
-        case errors.TooManyConnections():
-            return StorageError(
-                "The database accepts no more connections: raise max_connections, or run fewer servers."
-            )
-        case errors.InvalidPassword() | errors.InvalidAuthorizationSpecification():
-            return StorageError("The database refuses the user or the password.")
-        case errors.InvalidCatalogName():
-            return StorageError("There is no database of that name on the server: CREATE DATABASE first.")
-        case errors.InsufficientPrivilege():
-            return StorageError("The database user lacks a right that Quarry needs; see docs/scale.md.")
-        case errors.UndefinedTable() | errors.InvalidSchemaName() | errors.UndefinedColumn():
-            return StorageError(
-                "A table of Quarry is missing in the database: restore a backup, or drop the schema `quarry`."
-            )
-        case errors.QueryCanceled():
-            return StorageError("The database took too long for a statement.")
-        case errors.ReadOnlySqlTransaction():
-            return StorageError("The database takes no writes now: it is a replica, or is switching over to one.")
-        case psycopg.OperationalError() if error.sqlstate is None:
-            return _unreached(str(error))
-        case psycopg.OperationalError():
-            return StorageError("The database cannot be used now.")
-        case _:
-            return StorageError("The database refused a statement.")
-
-
-def _unreached(said: str) -> StorageError:
-    """Connecting fails without a code; libpq's text, which names addresses and users, says why."""
-    if "password" in said or "authentication" in said or "no pg_hba.conf entry" in said:
-        return StorageError("The database refuses the user or the password.")
-    if "database" in said and "does not exist" in said:
-        return StorageError("There is no database of that name on the server: CREATE DATABASE first.")
-    if "role" in said and "does not exist" in said:
-        return StorageError("The database refuses the user or the password.")
-    if "SSL" in said or "certificate" in said:
-        return StorageError("The database and this server cannot agree on TLS; see sslmode and sslrootcert of libpq.")
-    return StorageError(_AWAY)
+EF_SEARCH = 300
+"""Breadth of a query in a graph, for the 100 candidates of a hybrid query; others set it for their transaction."""
+_GRAPHS = (
+    b"SELECT set_config('hnsw.ef_search', '%d', false), set_config('hnsw.iterative_scan', 'strict_order', false)"
+    % EF_SEARCH
+)
 
 
 class _Stoppable:
@@ -190,8 +124,7 @@ class Pool:
                     return work(connection)
             except StorageError as error:
                 is_held = getattr(self._held, "connection", None) is not None
-                is_passing = isinstance(error.__cause__, _PASSING) or _is_lost(error.__cause__)
-                if is_held or not is_passing or attempt + 1 == ATTEMPTS:
+                if is_held or not is_passing(error.__cause__) or attempt + 1 == ATTEMPTS:
                     raise
         raise AssertionError("unreachable")
 
@@ -259,10 +192,10 @@ class Pool:
                     connection.execute("COMMIT")
                     return done[0]
             except StorageError as error:
-                if done is not None and _is_lost(error.__cause__):
+                if done is not None and is_lost(error.__cause__):
                     if self._was_committed(done[1], error):
                         return done[0]
-                elif not (isinstance(error.__cause__, _PASSING) or _is_lost(error.__cause__)):
+                elif not is_passing(error.__cause__):
                     raise
                 if attempt + 1 == ATTEMPTS:
                     raise
@@ -329,6 +262,7 @@ class Pool:
             connection.execute(_SETTINGS, [str(STATEMENT_MS)])
             if self._vectors:
                 register_vector(connection)
+                connection.execute(_GRAPHS)
         except BaseException:
             connection.close()
             raise
@@ -350,16 +284,6 @@ class Pool:
 def _number(connection: Connection) -> str:
     row = connection.execute("SELECT pg_current_xact_id()::text").fetchone()
     return str(row[0]) if row else ""
-
-
-def _is_lost(error: BaseException | None) -> bool:
-    """Whether the connection went away, with or without a last word of the server."""
-    if isinstance(error, (errors.AdminShutdown, errors.CrashShutdown)):
-        return True
-    if not isinstance(error, psycopg.OperationalError) or error.sqlstate is not None:
-        return False
-    # A wrong password does not get better by being tried again.
-    return _translated(error).message == _AWAY
 
 
 def _is_quiet(connection: Connection) -> bool:

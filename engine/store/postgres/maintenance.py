@@ -6,17 +6,16 @@ import numpy as np
 
 from engine.settings import VectorSettings
 from engine.store.postgres.connection import Connection, Pool
-from engine.store.postgres.postings import RECORD
-from engine.store.postgres.writing import read_state
+from engine.store.postgres.graphs import DUE, build_graph, drop_graphs, stray_parts
+from engine.store.postgres.postings import RECORD, PostingRow
+from engine.store.postgres.text import unescaped
+from engine.store.postgres.writing import read_state, write_postings
 
 DEAD_SHARE = 0.2
 """Share of removed passages in the postings from which on they are compacted; until then they count in BM25."""
 MANY_WRITES, MOST_WRITES, FRESH_SHARE = 32, 1_000, 0.1
 """Every write adds a row to each of its terms. Postings are compacted after so many writes that brought this share of
 the passages, and at the latest after the most: a compaction writes every posting of the namespace anew."""
-_LOCK = 0x51554153
-"""Of advisory locks with a part's number: one server at a time tidies it."""
-_GRAPH = "passages_near_"
 _WORN = (
     f"(indexed - passages > {DEAD_SHARE} * indexed OR writes > {MOST_WRITES} "
     f"OR (writes > {MANY_WRITES} AND indexed - compacted > {FRESH_SHARE} * indexed))"
@@ -25,15 +24,15 @@ _WORN = (
 
 
 def maintain(pool: Pool, namespace: int, settings: VectorSettings) -> None:
-    """Build the graph where it is due, and compact the postings where they are worn."""
+    """Build a graph where one is due, and compact the postings where they are worn."""
     with pool.reading() as connection:
         state = read_state(connection, namespace)
         row = connection.execute(
-            f"SELECT {_WORN} FROM quarry.namespaces WHERE namespace = %s".encode(),
-            [namespace],
+            f"SELECT {DUE}, {_WORN} FROM quarry.namespaces WHERE namespace = %(namespace)s".encode(),
+            {"namespace": namespace, "graph_from": settings.graph_from},
         ).fetchone()
-        is_worn = bool(row and row[0])
-    if state.passages > settings.graph_from and not state.has_graph:
+    is_due, is_worn = row or (False, False)
+    if is_due:
         build_graph(pool, namespace, state.part, state.dimension, settings)
     if is_worn:
         pool.written(lambda connection: compact(connection, namespace))
@@ -43,47 +42,10 @@ def due(pool: Pool, settings: VectorSettings) -> list[int]:
     """Namespaces that `maintain` would do something for."""
     with pool.reading() as connection:
         rows = connection.execute(
-            (
-                "SELECT namespace FROM quarry.namespaces WHERE name IS NOT NULL "
-                f"AND ((passages > %s AND NOT has_graph) OR {_WORN})"
-            ).encode(),
-            [settings.graph_from],
+            f"SELECT namespace FROM quarry.namespaces WHERE name IS NOT NULL AND ({DUE} OR {_WORN})".encode(),
+            {"graph_from": settings.graph_from},
         ).fetchall()
     return [namespace for (namespace,) in rows]
-
-
-def build_graph(pool: Pool, namespace: int, part: int, dimension: int, settings: VectorSettings) -> None:
-    """Build the part's own HNSW index while reads and writes go on; where another server does, wait for it."""
-    index = f"{_GRAPH}{int(part)}"
-    with pool.apart() as connection:
-        try:
-            connection.execute("SET statement_timeout = 0")
-            connection.execute("SELECT pg_advisory_lock(%s, %s)", [_LOCK, part % 2**31])
-            row = connection.execute("SELECT has_graph FROM quarry.namespaces WHERE part = %s", [part]).fetchone()
-            if row != (False,):
-                return
-            # One that a crash left half built is never used, and is in the way.
-            connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS quarry.{index}".encode())
-            statement = (
-                f"CREATE INDEX CONCURRENTLY {index} ON quarry.passages "
-                f"USING hnsw ((embedding::halfvec({int(dimension)})) halfvec_ip_ops) "
-                f"WITH (m = {settings.m}, ef_construction = {settings.ef_construction}) WHERE part = {int(part)}"
-            )
-            connection.execute(statement.encode())
-            # A large upload was just written; what the planner believes of the tables is from before.
-            connection.execute("ANALYZE quarry.documents, quarry.passages, quarry.postings")
-            connection.execute(
-                "UPDATE quarry.namespaces SET has_graph = true WHERE namespace = %s AND part = %s", [namespace, part]
-            )
-        finally:
-            # Its settings and its lock go with it.
-            connection.close()
-
-
-def drop_graph(pool: Pool, part: int) -> None:
-    """Take a part's own index away."""
-    with pool.apart() as connection:
-        connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS quarry.{_GRAPH}{int(part)}".encode())
 
 
 def sweep(pool: Pool) -> int:
@@ -99,16 +61,12 @@ def sweep(pool: Pool) -> int:
                 "AND updated_at < (extract(epoch FROM clock_timestamp()) * 1000)::int8 - 3600000"
             )
         ]
-        graphs = connection.execute(
-            "SELECT substring(indexname FROM %s)::int8 FROM pg_indexes WHERE schemaname = 'quarry' "
-            "AND indexname LIKE %s EXCEPT SELECT part FROM quarry.namespaces",
-            [len(_GRAPH) + 1, f"{_GRAPH}%"],
-        ).fetchall()
+        parts = stray_parts(connection)
     for number in forgotten:
         remove(pool, number)
-    for (part,) in graphs:
-        drop_graph(pool, part)
-    return len(forgotten) + len(graphs)
+    for part in parts:
+        drop_graphs(pool, part)
+    return len(forgotten) + len(parts)
 
 
 def remove(pool: Pool, namespace: int) -> None:
@@ -116,7 +74,7 @@ def remove(pool: Pool, namespace: int) -> None:
 
     def work(connection: Connection) -> int | None:
         row = connection.execute(
-            "DELETE FROM quarry.namespaces WHERE namespace = %s RETURNING part, has_graph", [namespace]
+            "DELETE FROM quarry.namespaces WHERE namespace = %s RETURNING part, graph_upto", [namespace]
         ).fetchone()
         if row is None:
             return None
@@ -125,7 +83,7 @@ def remove(pool: Pool, namespace: int) -> None:
 
     part = pool.written(work)
     if part is not None:
-        drop_graph(pool, part)
+        drop_graphs(pool, part)
 
 
 def clear_part(connection: Connection, part: int) -> None:
@@ -141,7 +99,7 @@ def compact(connection: Connection, namespace: int) -> None:
     connection.execute("SET LOCAL statement_timeout = 0")
     labels = connection.execute("SELECT label FROM quarry.passages WHERE part = %s", [part]).fetchall()
     live = np.sort(np.fromiter((label for (label,) in labels), np.int64, len(labels)))
-    fresh: list[tuple[str, int, int, bytes]] = []
+    fresh: list[PostingRow] = []
     rows = connection.execute(
         "SELECT term, array_agg(first_label ORDER BY first_label), array_agg(postings ORDER BY first_label) "
         "FROM quarry.postings WHERE part = %s GROUP BY term",
@@ -159,15 +117,11 @@ def compact(connection: Connection, namespace: int) -> None:
         body_terms += int(kept["body"].sum())
         header_terms += int(kept["header"].sum())
         kept["label"] = at - at[0]
-        fresh.append((term, int(at[0]), len(kept), kept.tobytes()))
+        fresh.append(PostingRow(unescaped(term), int(at[0]), len(kept), kept.tobytes()))
     connection.execute("DELETE FROM quarry.postings WHERE part = %s", [part])
-    with connection.cursor().copy(
-        "COPY quarry.postings (part, term, first_label, passages, postings) FROM STDIN"
-    ) as copy:
-        for row in fresh:
-            copy.write_row((part, *row))
+    write_postings(connection, part, fresh)
     connection.execute(
-        "UPDATE quarry.namespaces SET indexed = %s, body_terms = %s, header_terms = %s, writes = 0, compacted = %s "
-        "WHERE part = %s",
+        "UPDATE quarry.namespaces SET indexed = %s, body_terms = %s, header_terms = %s, writes = 0, compacted = %s, "
+        "compactions = compactions + 1 WHERE part = %s",
         [len(live), body_terms, header_terms, len(live), part],
     )

@@ -7,9 +7,10 @@ from importlib import resources
 from psycopg import errors
 
 from engine.errors import StorageError, UnsupportedFormat
-from engine.store.postgres.connection import Connection, Pool, translated_errors
+from engine.store.postgres.connection import Connection, Pool
+from engine.store.postgres.failures import translated_errors
 
-VERSION = 1
+VERSION = 2
 OLDEST_SERVER = 150_000
 _LOCK = 0x51554152
 """Of `pg_advisory_xact_lock`: servers that start together migrate one after the other."""
@@ -52,7 +53,10 @@ def _migrate(connection: Connection) -> None:
     held = int(row[0]) if row else 0
     if held > VERSION:
         raise UnsupportedFormat("The database was written by a newer version of Quarry.")
-    if held < 1:
-        script = resources.files("engine.store.postgres").joinpath("schema.sql").read_bytes()
+    for version in range(held + 1, VERSION + 1):
+        script = resources.files("engine.store.postgres").joinpath(f"schema_{version}.sql").read_bytes()
         connection.execute(script)
+    if held == 0:
         connection.execute("INSERT INTO quarry.version VALUES (%s)", [VERSION])
+    elif held < VERSION:
+        connection.execute("UPDATE quarry.version SET version = %s", [VERSION])

@@ -2,68 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 from engine.analysis.analyzer import DEFAULT_LANGUAGE, query_words
 from engine.lexical.native import Address, Query, SearchResult
-from engine.lexical.reader import LexicalReader
+from engine.lexical.reader import COMMON_FROM, COMMON_SHARE, LexicalReader
 from engine.ranking.terms import QueryTerms
 from engine.store.postgres.connection import Connection
+from engine.store.postgres.remembered import PostingMemory, Term
 from engine.store.postgres.text import escaped, unescaped
+from engine.store.postgres.writing import State
 
 
-def question_terms(connection: Connection, part: int, text: str, held: Mapping[str, int], passages: int) -> QueryTerms:
-    """The words of `text` as terms with weights; see `LexicalReader.terms`.
+class Dictionary:
+    """The terms of a namespace in one state; the part of a searcher that knows terms.
 
     Args:
-        held: how many passages of each language were ever indexed.
+        state: read in the snapshot of `connection`.
     """
-    return _reader(connection, part, text, held, passages).terms(text)
 
-
-def question_rarity(
-    connection: Connection, part: int, text: str, held: Mapping[str, int], passages: int
-) -> dict[str, float]:
-    """As `LexicalReader.rarity`."""
-    return _reader(connection, part, text, held, passages).rarity(text)
-
-
-def _reader(connection: Connection, part: int, text: str, held: Mapping[str, int], passages: int) -> LexicalReader:
-    languages = sorted({DEFAULT_LANGUAGE, *held})
-    asked = {term for each in languages for word in query_words(text, [each]) for term in word}
-    return LexicalReader(_Dictionary(connection, part, passages, asked), held)
-
-
-class _Dictionary:
-    """The part of a searcher that knows terms; those that are `asked` for are counted in one statement."""
-
-    def __init__(self, connection: Connection, part: int, passages: int, asked: set[str]) -> None:
-        self.num_docs = passages
+    def __init__(self, connection: Connection, state: State, memory: PostingMemory) -> None:
+        self.num_docs = state.indexed
         self._connection = connection
-        self._part = part
-        self._counts = dict.fromkeys(asked, 0)
-        rows = connection.execute(
-            "SELECT term, sum(passages) FROM quarry.postings WHERE part = %s AND term = ANY(%s) GROUP BY term",
-            [part, [escaped(term) for term in asked]],
-        )
-        self._counts |= {unescaped(term): int(count) for term, count in rows}
+        self._state = state
+        self._memory = memory
+        self._terms: dict[str, Term] = {}
+
+    @property
+    def most(self) -> float:
+        """Passages of a term that chooses no candidates, so that its postings need not be read."""
+        return math.inf if self.num_docs < COMMON_FROM else COMMON_SHARE * self.num_docs
+
+    def terms(self, asked: Collection[str], *, most: float = math.inf) -> dict[str, Term]:
+        """Each with its postings, where they are at most so many."""
+        missing = [
+            term
+            for term in asked
+            if (held := self._terms.get(term)) is None or (held.postings is None and held.passages <= most)
+        ]
+        if missing:
+            self._terms |= self._memory.terms(self._connection, self._state, missing, most=most)
+        return {term: self._terms[term] for term in asked}
+
+    def question_terms(self, text: str) -> QueryTerms:
+        """The words of `text` as terms with weights; see `LexicalReader.terms`."""
+        return self._reader(text).terms(text)
+
+    def question_rarity(self, text: str) -> dict[str, float]:
+        """As `LexicalReader.rarity`."""
+        return self._reader(text).rarity(text)
+
+    def _reader(self, text: str) -> LexicalReader:
+        languages = sorted({DEFAULT_LANGUAGE, *self._state.languages})
+        # All at once: one by one each would be a statement.
+        self.terms({term for each in languages for word in query_words(text, [each]) for term in word}, most=self.most)
+        return LexicalReader(self, self._state.languages)
 
     def doc_freq(self, field_name: str, field_value: str) -> int:  # noqa: ARG002 - one field
-        if field_value not in self._counts:
-            row = self._connection.execute(
-                "SELECT coalesce(sum(passages), 0) FROM quarry.postings WHERE part = %s AND term = %s",
-                [self._part, escaped(field_value)],
-            ).fetchone()
-            self._counts[field_value] = int(row[0]) if row else 0
-        return self._counts[field_value]
+        return self.terms([field_value], most=self.most)[field_value].passages
 
     def terms_with_prefix(self, field_name: str, prefix: str, *, limit: int | None = None) -> list[tuple[str, int]]:  # noqa: ARG002
         """Terms that begin with `prefix`, the most frequent first."""
         rows = self._connection.execute(
             "SELECT term, sum(passages) AS df FROM quarry.postings WHERE part = %s AND starts_with(term, %s) "
             "GROUP BY term ORDER BY df DESC, term LIMIT %s",
-            [self._part, escaped(prefix), limit],
+            [self._state.part, escaped(prefix), limit],
         )
         return [(unescaped(term), int(count)) for term, count in rows]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 
 import engine
-from engine.backend.embedded.recent import BODIES, LARGE, PASSAGES, Recent
+from engine.backend.embedded.recent import BODIES, PASSAGES
+from engine.backend.recent import LARGE, Recent
 from engine.facade import Engine
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,10 @@ import pytest
 
 import engine
 from tests.embedders import HashingEmbedder
+from tests.faults.extent import LONG
 from tests.postgres import database_of
 
-STRIDE = 1 if os.getenv("QUARRY_FAULTS") == "long" else 3
+STRIDE = 1 if LONG else 3
 """Every third statement in the short form."""
 SCHEMA = {"body": {"type": "string", "is_searchable": True}, "n": {"type": "int", "is_filterable": True}}
 NAMES = ("tug", "ferry", "dhow")

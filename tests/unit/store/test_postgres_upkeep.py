@@ -9,11 +9,13 @@ from typing import Any
 import psycopg
 import pytest
 
+from engine.ranking.passage_terms import PassageTerms
 from engine.settings import VectorSettings
 from engine.store.postgres import maintenance
 from engine.store.postgres.backend import PostgresBackend
 from engine.store.postgres.connection import Pool
-from engine.store.postgres.migrate import migrate
+from engine.store.postgres.migrate import VERSION, migrate
+from engine.store.postgres.vectors import VectorMemory
 from tests.contracts.backend import CORPUS, ask, found, spec, store
 from tests.postgres import database_of
 
@@ -65,6 +67,57 @@ def test_a_large_namespace_gets_a_graph_that_finds_what_a_scan_finds(held: Held)
         near = ask(held.backend, text, k=10).vector
         assert len(set(near.labels) & set(exact.labels)) >= 9
     assert found(held.backend, ask(held.backend, "ferry", where={"colour": "red"}, k=5).vector)
+
+
+def test_what_came_after_a_graph_is_found_too_and_gets_into_the_next(held: Held) -> None:
+    held.backend.maintain(1)
+    (before,) = held.rows("SELECT graph_upto FROM quarry.namespaces")
+    store(held.backend, [{"id": "late", "body": "A zeppelin over the quay."}])
+    for where in (None, {"id": "late"}, {"id": {"$neq": "d1"}}):
+        assert found(held.backend, ask(held.backend, "zeppelin over the quay", where=where, k=3).vector)[0] == "late"
+    # Few are scanned; an index that takes them in would slow down every write.
+    assert maintenance.due(held.pool, SETTINGS) == []
+    store(held.backend, [{"id": f"x{number}", "body": f"A zeppelin over quay{number}."} for number in range(30)])
+    assert maintenance.due(held.pool, SETTINGS) == [1]
+    held.backend.maintain(1)
+    assert held.graphs() == 1
+    (after,) = held.rows("SELECT graph_upto FROM quarry.namespaces")
+    assert after > before
+    assert found(held.backend, ask(held.backend, "zeppelin over the quay", k=3).vector)[0] == "late"
+
+
+def test_vectors_that_are_too_many_to_remember_are_scanned_by_the_database(held: Held) -> None:
+    def seen() -> list[tuple[list[int], list[float]]]:
+        asked = [ask(held.backend, "harbour ferry", where=where, k=10).vector for where in (None, {"colour": "red"})]
+        return [(each.labels.tolist(), each.scores.round(5).tolist()) for each in asked]
+
+    for number in range(10):
+        held.backend.delete(1, ids=[f"d{number}"])
+    remembered = seen()
+    held.backend._vectors = VectorMemory(0)
+    assert seen() == remembered
+
+
+def test_a_database_of_version_1_is_brought_up(held: Held) -> None:
+    seen = ask(held.backend, "harbour lantern3")
+    with psycopg.connect(held.where, autocommit=True) as connection:
+        connection.execute("ALTER TABLE quarry.passages DROP COLUMN terms")
+        connection.execute(
+            "ALTER TABLE quarry.namespaces DROP COLUMN compactions, DROP COLUMN graph_upto, "
+            "ADD COLUMN has_graph boolean NOT NULL DEFAULT false"
+        )
+        connection.execute("UPDATE quarry.version SET version = 1")
+    plain = Pool(held.where, vectors=False)
+    migrate(plain)
+    migrate(plain)
+    plain.close()
+    assert held.rows("SELECT version FROM quarry.version") == [(VERSION,)]
+    again = ask(held.backend, "harbour lantern3")
+    assert again.lexical.labels.tolist() == seen.lexical.labels.tolist()
+    # Terms that were never stored are read from the texts.
+    passages = held.backend.hydrate(1, again.lexical.labels)
+    known = held.backend.passage_terms(1, again.lexical.labels)
+    assert known.bodies.terms.tolist() == PassageTerms.of(passages).bodies.terms.tolist()
 
 
 def test_a_graph_goes_with_its_namespace(held: Held) -> None:
