@@ -142,6 +142,7 @@ class Question(msgspec.Struct, frozen=True, dict=True):
         documents: how many the search may see; 0 where it is not known.
         languages: passages of the namespace by language.
         settled: words of the question that became filters which documents satisfy, and count no more.
+        is_alone: the latest message turned out to have a subject of its own.
     """
 
     request: SearchRequest
@@ -153,10 +154,13 @@ class Question(msgspec.Struct, frozen=True, dict=True):
     documents: int = 0
     languages: Mapping[str, int] = {}
     settled: tuple[str, ...] = ()
+    is_alone: bool = False
 
     @cached_property
     def asked(self) -> Asked:
         """What this turn asks, read with what came before it."""
+        if self.is_alone:
+            return Asked(self.message, self.message, self.message)
         messages = [*(turn.message for turn in self.turns[1:]), self.message]
         said = [turn.synthesis for turn in self.turns] or [""]
         return asked_in_turn(self.request.objective, list(zip(said, messages, strict=True)))
