@@ -61,6 +61,11 @@ def raw_bodies(cursor: Cursor, ids: Sequence[str]) -> list[tuple[str, int, str]]
     return _of(cursor, "id, key, body", ids)
 
 
+def all_bodies(cursor: Cursor) -> list[tuple[str, int, str]]:
+    """As `raw_bodies`, of all documents there are."""
+    return cursor.execute("SELECT id, key, body FROM documents").fetchall()
+
+
 def _of(cursor: Cursor, columns: str, ids: Sequence[str]) -> list[tuple[Any, ...]]:
     if not ids:
         return []

@@ -13,6 +13,7 @@ from engine.analysis.language import languages
 _DAY = r"(?P<d>[0-3]?\d)(?:st|nd|rd|th|\.|er|º)?"
 _YEAR = r"(?P<y>[12]\d{3})"
 _SHORT = 3
+_DIGIT = re.compile(r"\d")
 _NUMERIC = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2([12]\d{3}|\d{2})(?!\d)")
 
 
@@ -71,6 +72,9 @@ def dates(text: str) -> list[Found]:
     >>> [found.readings[0] for found in dates("From 4 May 1987 to 1988-01-02.")]
     [Date(year=1987, month=5, day=4), Date(year=1988, month=1, day=2)]
     """
+    if _DIGIT.search(text) is None:
+        # No form of a date does without one; the search for names of months is dear.
+        return []
     written = unicodedata.normalize("NFC", text)
     found = [
         Found(match.start(), match.end(), (_date(match),))

@@ -70,6 +70,7 @@ _FIGURE = re.compile(
     rf"(?P<sign>[€$£¥]\s?)?(?P<before>(?:[^\W\d_]+[-.]?)?)(?P<core>{_DIGITS})(?P<after>[^\W\d_]*[\w-]*)"
     r"(?:[\s\u00a0-](?P<scale>[^\W\d_]+\.?))?(?:\s?(?:de\s|d['’]|di\s)?(?P<unit>[%‰€$£¥](?!\s?\d)|[^\W\d_]+))?"
 )
+_DIGIT = re.compile(r"\d")
 _CURRENCIES = frozenset(["euro", "dollar", "pound", "yen", "crown", "franc", "rupee", "ruble", "yuan", "peso"])
 _ROUNDING = 0.2
 """Share by which a figure that is called rough may differ; larger asks the reader more often."""
@@ -80,6 +81,7 @@ _ORDINAL = frozenset(["st", "nd", "rd", "th", "er", "re", "e", "ème", "º", "ª
 _COUNTED = re.compile(r"[\s\u00a0-]{1,2}(?:(?:of an?|an?|of|de|der|einer|eines)\s|d['’])?(?P<unit>[%‰€$£¥]|[^\W\d_]+)")
 _WITH_UNIT = re.compile(r"(\d)[\s\u00a0]?([^\W\d_]+(?: [^\W\d_]+)?)\b")
 _AFTERNOON = re.compile(r"(?<![\d.,:])(1?\d)((?:[:.][0-5]\d)?)\s?p\.?\s?m\b\.?", re.IGNORECASE)
+_TEXTS_KEPT = 2_048
 _DECADE = re.compile(r"([12]\d\d0)s")
 
 
@@ -110,7 +112,10 @@ def figures(text: str) -> list[Figure]:
     [('1.5', [1500000.0], ('dollar', 1.0)), ('12', [12.0], ('bytes', 1000000000.0))]
     """
     found: list[Figure] = []
-    for match in _FIGURE.finditer(unicodedata.normalize("NFKC", text)):
+    written = unicodedata.normalize("NFKC", text)
+    if _DIGIT.search(written) is None:
+        return found
+    for match in _FIGURE.finditer(written):
         before, core, after = match["before"], match["core"], match["after"]
         plain = readings_of(core)
         words = [(match["scale"] or "").rstrip("."), match["unit"] or ""]
@@ -225,26 +230,25 @@ class _Read(NamedTuple):
     words: tuple[Figure, ...]
     divisors: tuple[float, ...]
     """A third is what is divided by three."""
-    squeezed: str
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=_TEXTS_KEPT)
 def _read(text: str) -> _Read:
     written = unicodedata.normalize("NFKC", text)
     shares = [part.value for part in parts_of_a_whole(written)]
     words = (*word_figures(written), *map(_percent, shares))
     later = in_24_hours(written)
     digits = (*figures(written), *(figures(later) if later != written else ()))
-    return _Read(digits, words, tuple(float(round(1 / share)) for share in shares), _squeezed(written))
+    return _Read(digits, words, tuple(float(round(1 / share)) for share in shares))
 
 
 class KnownFigures:
     """The figures of some texts, to look others up in."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        held = [_read(text) for text in texts]
+        self._texts = tuple(texts)
+        held = [_read(text) for text in self._texts]
         self._figures = [figure for read in held for figure in (*read.digits, *read.words)]
-        self._squeezed = [read.squeezed for read in held]
         self._tokens = {figure.text.casefold() for read in held for figure in read.digits}
         self.values = {value for f in self._figures for value in f.readings | f.plain}
         self.values |= {divisor for read in held for divisor in read.divisors}
@@ -283,7 +287,7 @@ class KnownFigures:
 
     def _holds_name(self, text: str) -> bool:
         squeezed = _squeezed(text)
-        return bool(squeezed) and any(squeezed in held for held in self._squeezed)
+        return bool(squeezed) and any(squeezed in _squeezed(held) for held in self._texts)
 
     def _changed(self, figure: Figure, candidates: Sequence[Figure]) -> tuple[str, bool] | None:
         """A figure whose digits stand here may still count something else there."""
@@ -326,5 +330,7 @@ def _near(a: float, b: float) -> bool:
     return abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1e-9)
 
 
+@lru_cache(maxsize=_TEXTS_KEPT)
 def _squeezed(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
+    written = unicodedata.normalize("NFKC", text)
+    return "".join(character for character in written.casefold() if character.isalnum())

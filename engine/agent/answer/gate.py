@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from engine.agent.answer.addresses import folded, strange_addresses
@@ -79,18 +80,24 @@ def problems_of(draft: AnswerDraft, supported: Sequence[Supported | None], asked
     """
     own = tuple(text for text in asked if text)
     problems: list[Problem] = []
+
+    @cache
+    def faults(text: str, sources: Sources, computed: tuple[Computed, ...] = ()) -> list[Fault]:
+        # A finding and the sentence that says it are often the same words with the same sources.
+        return faults_of(text, sources, computed, is_written=draft.written)
+
     for index, held in enumerate(supported):
         if held is not None:
             sources = sources_of([held], own)
-            faults = faults_of(held.finding, sources, is_written=draft.written)
-            problems += [Problem("finding", index, fault.reason, fault.is_sure) for fault in faults]
+            found = faults(held.finding, sources)
+            problems += [Problem("finding", index, fault.reason, fault.is_sure) for fault in found]
     for index, sentence in enumerate(draft.sentences):
         cited = [held for n in sentence.findings if 0 <= n < len(supported) and (held := supported[n]) is not None]
         if not cited:
             problems.append(Problem("sentence", index, "none of the findings it cites has an excerpt"))
             continue
-        faults = faults_of(sentence.text, sources_of(cited, own), sentence.computed, is_written=draft.written)
-        problems += [Problem("sentence", index, fault.reason, fault.is_sure) for fault in faults]
+        found = faults(sentence.text, sources_of(cited, own), tuple(sentence.computed))
+        problems += [Problem("sentence", index, fault.reason, fault.is_sure) for fault in found]
     if draft.written:
         for index, caveat in enumerate(draft.caveats):
             problems += [Problem("caveat", index, fault.reason) for fault in uncited_faults(caveat, own)]

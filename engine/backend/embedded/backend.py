@@ -23,7 +23,7 @@ from engine.backend.embedded.folders import (
 from engine.backend.embedded.housekeeping import Housekeeping, tidy
 from engine.backend.embedded.legs import run_legs
 from engine.backend.embedded.opening import create_store, is_settled, open_store, read_state
-from engine.backend.embedded.paging import read_page
+from engine.backend.embedded.paging import count_matching, read_page
 from engine.backend.embedded.pool import StorePool
 from engine.backend.embedded.store import MANIFEST_FILE, NamespaceStore
 from engine.backend.embedded.verify import verify
@@ -47,7 +47,7 @@ from engine.model.schema import Schema
 from engine.ranking.passage_terms import PassageTerms
 from engine.settings import EngineSettings
 from engine.storage import documents as documents_table
-from engine.storage.attributes import matching_ids, matching_keys
+from engine.storage.attributes import matching_ids
 from engine.storage.files import PRIVATE, copy_file, translated_os_errors
 from engine.storage.hot_copy import copy_database
 from engine.storage.manifest import Manifest
@@ -300,10 +300,8 @@ class EmbeddedBackend:
             yield
 
     def count(self, namespace: int, where: CheckedFilter | None = None) -> int:
-        with self._pool.use(namespace) as store, store.reading() as cursor:
-            if where is None:
-                return documents_table.count_documents(cursor)
-            return len(matching_keys(cursor, compile_filter(where, store.columns.sql_names())))
+        with self._pool.use(namespace) as store:
+            return store.record.documents if where is None else count_matching(store, where)
 
     def scan(self, namespace: int, *, batch: int = 1000) -> Iterator[list[StoredDocument]]:
         with self._pool.use(namespace) as store, store.database.snapshot() as cursor:

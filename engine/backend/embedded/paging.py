@@ -1,4 +1,4 @@
-"""Documents of a namespace in pages, in the order of upload."""
+"""Documents of a namespace that satisfy a filter: in pages, in the order of upload, and how many."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from engine.backend.embedded.store import NamespaceStore
 from engine.backend.protocol import DocumentPage, StoredDocument
 from engine.filters.check import CheckedFilter
 from engine.filters.sql import compile_filter
-from engine.storage.attributes import matching_keys_after
+from engine.storage.attributes import matching_keys, matching_keys_after
 from engine.storage.documents import decode_body, first_documents, keys_after
 
 
@@ -24,3 +24,9 @@ def read_page(store: NamespaceStore, where: CheckedFilter | None, limit: int, cu
         rows = first_documents(reader, keys[:limit], PAGE_BYTES)
     following = encode_cursor(epoch, rows[-1].key) if len(rows) < len(keys) else None
     return DocumentPage([StoredDocument(row.id, decode_body(row.body)) for row in rows], following)
+
+
+def count_matching(store: NamespaceStore, where: CheckedFilter) -> int:
+    """How many documents satisfy a filter."""
+    with store.reading() as cursor:
+        return len(matching_keys(cursor, compile_filter(where, store.columns.sql_names())))
