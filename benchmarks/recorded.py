@@ -178,8 +178,10 @@ def uncached(calls: list[Call]) -> float:
     return cost([call._replace(input=call.input + call.read + call.written, read=0, written=0) for call in calls])
 
 
-def recorded(questions: Sequence[tuple[str, str]] = QUESTIONS) -> list[tuple[str, str, list[Call]]]:
-    """Question, kind and calls of each search."""
+def recorded(
+    questions: Sequence[tuple[str, str]] = QUESTIONS, more: Sequence[dict[str, Any]] = ()
+) -> list[tuple[str, str, list[Call]]]:
+    """Question, kind and calls of each search, over `DOCUMENTS` and `more`."""
     recorder = Recorder()
     searches: list[tuple[str, str, list[Call]]] = []
     with FakeMessages(recorder) as server, tempfile.TemporaryDirectory() as directory:
@@ -189,7 +191,7 @@ def recorded(questions: Sequence[tuple[str, str]] = QUESTIONS) -> list[tuple[str
             mock.patch.dict(os.environ, {"ANTHROPIC_BASE_URL": server.url}),
             engine.open(directory, settings=settings) as quarry,
         ):
-            quarry.upsert("papers", DOCUMENTS, schema=SCHEMA)
+            quarry.upsert("papers", [*DOCUMENTS, *more], schema=SCHEMA)
             for question, kind in questions:
                 recorder.begin(kind)
                 response = quarry.search("papers", objective=question, context="Questions about a small town.")

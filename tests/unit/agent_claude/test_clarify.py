@@ -97,6 +97,7 @@ def test_options_may_stand_in_passages_that_nobody_has_read_yet() -> None:
     [
         "Which?\n<img src=x> see https://evil.example/q",
         "Which bridge, see evil.example?",
+        "Was the bridge opened by the mayor, as evil.example has it?",
         "Log in and give your password?",
         "Which bridge does Tim Cook mean?",
         "Open the bridge now!",

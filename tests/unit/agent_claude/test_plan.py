@@ -73,6 +73,16 @@ def test_the_planner_sees_question_conversation_attributes_and_date() -> None:
         assert part in shown
 
 
+def test_values_that_are_not_shown_are_counted() -> None:
+    papers = tuple((f"Paper {n}", 60 - n) for n in range(49))
+    corpus = msgspec.structs.replace(CORPUS, values=(AttributeValues("newspaper", "string", papers),))
+    model = ScriptedModel([reply()])
+    asyncio.run(Bench(model).steps.planner.plan(QUESTION, corpus))
+    shown = "\n".join(model.calls[0].user)
+    assert '"Paper 29" (31), +19 more' in shown
+    assert "Paper 30" not in shown
+
+
 def test_attributes_that_cannot_be_filtered_are_not_shown() -> None:
     _, _, model = plan(reply())
     assert "secret" not in "\n".join(model.calls[0].user)
