@@ -12,6 +12,7 @@ from engine.agent.offline.readings import (
     Held,
     Reading,
     held_against,
+    is_unsettled,
     readings_by_attribute,
     readings_by_title,
     terms_in,
@@ -75,9 +76,14 @@ def clarification(question: Question, plan: Plan, evidence: Sequence[Evidence]) 
         if name not in named and (readings := readings_by_attribute(name, held, frozenset(weights), said))
     ]
     if found:
-        # What tells the best readings apart; of those the attribute whose few values settle most with one answer.
+        # What tells the best readings apart and leaves least unsettled; of those the attribute of the fewest values.
         best = sorted(held, key=lambda one: (-one.sentence, -one.coverage, -one.passage.score))[:2]
-        name, readings = min(found, key=lambda held: (not _tells_apart(held[0], best), len(held[1])))
+        name, readings = min(
+            found,
+            key=lambda held: (
+                not _tells_apart(held[0], best), sum(is_unsettled(r, frozenset(weights)) for r in held[1]), len(held[1])
+            ),
+        )  # fmt: skip
         return _by_attribute(name, readings, _says(code))
     return _by_title(held, frozenset(weights), said, _says(code))
 

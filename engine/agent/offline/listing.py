@@ -24,7 +24,8 @@ from engine.question.shape import opens
 from engine.question.terms import AskedTerm, without_content
 
 UNHELD = 1
-"""Words of the question that need not stand in a listed document: "release" in "which versions did Ada release"."""
+"""Words of the question that need not stand in a document that satisfies what it names: "release" in "which versions
+did Ada release"."""
 
 
 def listed(held: Settled) -> AnswerDraft | None:
@@ -34,14 +35,15 @@ def listed(held: Settled) -> AnswerDraft | None:
     """
     question = held.rest
     code = question.terms.code
-    if not opens(question.text, language(code).pattern("listing")) or wanted(question.text, code) is not None:
+    if not _asks_for_several(question.text, code) or wanted(question.text, code) is not None:
         return None
     read = _Read(held)
     fits = np.ones(len(read.evidence), bool)
     if not held.fitting:
-        fits = (read.table.header[:, read.kinds] >= FORM).any(axis=1) if read.kinds else np.zeros(len(fits), bool)
+        kinds = read.kinds or read.subject
+        fits = (read.table.header[:, kinds] >= FORM).any(axis=1) if kinds else np.zeros(len(fits), bool)
     lacking = read.lacking()
-    fits &= lacking <= min(UNHELD, int(lacking[fits].min(initial=len(read.subject))))
+    fits &= lacking <= min(UNHELD if held.fitting else 0, int(lacking[fits].min(initial=len(read.subject))))
     chosen = [e for e, fit in zip(read.evidence, fits, strict=True) if fit]
     if not chosen or (not held.fitting and len(chosen) < 2):
         return None
@@ -83,7 +85,7 @@ def told(held: Settled, likeness: Likeness | None = None) -> AnswerDraft | None:
 def _named(held: Settled) -> frozenset[str]:
     """Documents whose author, day or attribute is asked for by their title: "who wrote the mail about the lift"."""
     question, code = held.rest, held.rest.terms.code
-    if opens(question.text, language(code).pattern("listing")) and _asked_for(held, held.evidence):
+    if _asks_for_several(question.text, code) and _asked_for(held, held.evidence):
         return frozenset(e.passage.passage.document_id for e in held.evidence if _is_titled(held, e))
     if wanted(question.text, code) not in ("person", "time") or not language(code).pattern("makes").search(
         question.text
@@ -101,6 +103,15 @@ def _named(held: Settled) -> frozenset[str]:
         for number, e in enumerate(read.evidence)
         if bool((header[number, subject] >= FORM).all())
     )
+
+
+def _asks_for_several(text: str, code: str) -> bool:
+    """Whether a question opens for things of a kind, "what bridges", and not for one thing: "what is the toll"."""
+    listing = language(code).pattern("listing")
+    found = listing.search(text)
+    if found is None or not opens(text, listing):
+        return False
+    return language(code).pattern("yes_no").match(text, found.end() + 1) is None
 
 
 def _is_titled(held: Settled, found: Evidence) -> bool:

@@ -194,7 +194,7 @@ class _Planning:
         by_attributes: dict[tuple[str, ...], list[Mention]] = {}
         stretches: dict[tuple[int, int], list[Mention]] = {}
         for mention in reading.mentions:
-            if mention.strength >= CONSTRAINING:
+            if mention.strength >= CONSTRAINING and not self._is_carried(mention.start):
                 stretches.setdefault((mention.start, mention.stop), []).append(mention)
         for mentions in stretches.values():
             by_attributes.setdefault(tuple(m.attribute for m in mentions), []).extend(mentions)
@@ -203,13 +203,18 @@ class _Planning:
             filters = tuple({m.attribute: value} for m in mentions for value in m.values)
             self._constraints.append(Constraint(words, filters, attributes))
         for day in reading.dates:
-            if (period := self._dated.narrowing(day, reading.text)) is not None:
+            if not self._is_carried(day.start) and (period := self._dated.narrowing(day, reading.text)) is not None:
                 names = tuple(next(iter(part)) for part in period.get("$or", [period]))
                 words = (reading.text[day.lead : day.stop],)
                 self._constraints.append(Constraint(words, (period,), names, is_date=True))
         together = [either(constraint.narrowings) for constraint in self._constraints]
         if len(together) > 1 or any(constraint.is_date for constraint in self._constraints):
             self._add(1, PlannedQuery(reading.subject(), narrowing=joined(together)))
+
+    def _is_carried(self, start: int) -> bool:
+        """Whether a message that asks by itself only takes along what stands at a place."""
+        joined = self._asked.joined
+        return joined is not None and 0 < joined[0] < start
 
     def background(self, context: str, mentions: Sequence[Mention]) -> None:
         """What the context adds: its own questions, values that it names, and its first words."""

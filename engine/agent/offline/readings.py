@@ -142,6 +142,17 @@ def differs(a: Held, a_value: JsonValue, b: Held, b_value: JsonValue, asked: fro
     return mine != other
 
 
+def is_unsettled(reading: Reading, asked: frozenset[str]) -> bool:
+    """Whether another document of a reading covers the question as well as its best and says something else."""
+    top = reading.held[0]
+    return any(
+        one.passage.passage.document_id != top.passage.passage.document_id
+        and one.sentence >= TIED * top.sentence
+        and differs(top, reading.value, one, reading.value, asked)
+        for one in reading.held[1:]
+    )
+
+
 def are_about(readings: Iterable[Reading]) -> bool:
     """Whether each value stands in most texts or titles of its reading."""
     return all(

@@ -1,6 +1,8 @@
 import asyncio
 from typing import Any
 
+import msgspec
+
 from engine.agent.offline.clarify import OfflineClarifier
 from engine.agent.steps import ClarificationDraft, Evidence, Plan, PlannedQuery, Question, ReadingPassage, SubQuestion
 from tests.unit.agent import made
@@ -37,6 +39,16 @@ def test_documents_that_answer_differently_are_offered_by_the_attribute_that_tel
     assert asked is not None
     assert asked.clarification.question == "Which model do you mean?"
     assert asked.narrowing == {"Aurora 300": {"model": "Aurora 300"}, "Dune Mini": {"model": "Dune Mini"}}
+
+
+def test_the_attribute_that_leaves_nothing_unsettled_is_asked_for() -> None:
+    kettles = [
+        msgspec.structs.replace(kettle, attributes={**kettle.attributes, "maker": maker})
+        for kettle, maker in zip([*KETTLES, manual(3, "Tide One", 36)], ("Fell", "Gorse", "Fell"), strict=True)
+    ]
+    asked = ask(kettles, question(ASKED, multiturn=True, filterable=["maker", "model"]))
+    assert asked is not None
+    assert sorted(asked.clarification.options) == ["Aurora 300", "Dune Mini", "Tide One"]
 
 
 def test_nothing_is_asked_without_multiturn() -> None:

@@ -50,6 +50,19 @@ def quarry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
             ],
             {"title": TEXT, "body": TEXT, "team": LABEL},
         )
+        opened.upsert(
+            "bridges",
+            [
+                {
+                    "id": town,
+                    "title": f"{town} bridge",
+                    "body": f"The bridge in {town} is {length} metres long. The toll in {town} is {toll} crowns.",
+                    "town": town,
+                }
+                for town, length, toll in (("Pellam", 212, 2), ("Orrin", 340, 3), ("Tarn", 95, 4))
+            ],
+            {"title": TEXT, "body": TEXT, "town": LABEL},
+        )
         yield opened
 
 
@@ -97,3 +110,21 @@ def test_an_attribute_answers(quarry: Engine, namespace: str, question: str, ans
 
 def test_a_month_of_the_subject_is_no_condition(quarry: Engine) -> None:
     assert "gewartet" in said(quarry, "mails", "Was wird im Mai gewartet?")
+
+
+def test_what_is_asks_for_one_thing_and_gets_no_list(quarry: Engine) -> None:
+    assert "3 crowns" in said(quarry, "bridges", "What is the toll in Orrin?")
+
+
+def test_an_imperative_lists_by_title_too(quarry: Engine) -> None:
+    assert said(quarry, "bridges", "List all the bridges.").count("\n- ") == 2
+
+
+def test_a_list_is_not_made_of_what_does_not_say_what_is_asked(quarry: Engine) -> None:
+    assert "- " not in said(quarry, "bridges", "Which bridges are longer than 100 metres?")
+
+
+def test_a_value_that_a_follow_up_takes_along_does_not_turn_it_into_a_list(quarry: Engine) -> None:
+    before = quarry.search("bridges", objective="How long is the bridge in Orrin?", context="Answer.")
+    after = quarry.continue_search("bridges", before.session_id, message="And what is the toll?")
+    assert "3 crowns" in after.synthesis
