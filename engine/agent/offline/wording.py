@@ -35,6 +35,10 @@ _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*]+)(?<=\S)\1(?![\w*])"
 _PAIRS = (("«", "»"), ("(", ")"), ("[", "]"))
 _QUOTES = "“”„"
 """Marks of which two make a pair, whichever a language opens with and closes with."""
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_MARKS = re.compile(r"[{}\[\]()<>=\\|$_;:#@*+&^~/\"']")
+CODE = 0.15
+"""Share of marks among the characters of a text from which it is code, not prose."""
 _CODE = re.compile(r"[_.()=*`<>/\\]\w|\w[_(=*`<>/\\]")
 
 
@@ -54,6 +58,7 @@ def readability(text: str, code: str = DEFAULT_LANGUAGE, *, is_led: bool = False
         first.islower() and not _is_spelled_small(text),
         not is_led and (leans(text, code) or _opens(text, code, "linking")),
         _LISTED.match(text) is not None,
+        is_code(text),
         len(text) < MIN_SENTENCE,
         len(text) > MAX_SENTENCE,
     ]
@@ -79,12 +84,14 @@ def _opens(text: str, code: str, field: str) -> bool:
 
 @lru_cache(maxsize=_KEPT)
 def tidy(text: str) -> str:
-    r"""Text as a sentence: white space folded, a capital first, a full stop last, no emphasis, no mark of a pair alone.
+    r"""Text as a sentence: white space folded, a capital first, a full stop last, no mark of a pair alone.
 
-    >>> tidy("it rose by\n *3 %*")
-    'It rose by 3 %.'
+    Of Markdown, links and emphasis leave their text.
+
+    >>> tidy("it rose by\n *3 %* in [May](may.md)")
+    'It rose by 3 % in May.'
     """
-    text = _EMPHASIS.sub(r"\2", " ".join(text.split()))
+    text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", " ".join(text.split())))
     for opening, closing in _PAIRS:
         if text.count(opening) != text.count(closing):
             text = text.replace(opening, "").replace(closing, "")
@@ -118,10 +125,20 @@ def without_mark(text: str, start: int, end: int) -> str:
     return sentence[reply.end() :] if reply is not None and is_question(text[:start]) else sentence
 
 
+def is_code(text: str) -> bool:
+    """Whether a text is code, a table of figures or the like, and no prose that names some in backticks.
+
+    >>> is_code("for (i = 0; i < n; i++) { sum += a[i]; }"), is_code("The [sum](sum.md) is what `sum(a)` returns.")
+    (True, False)
+    """
+    prose = _LINK.sub(r"\1", text)
+    return len(_MARKS.findall(prose)) > CODE * max(len(prose) - prose.count(" "), 1)
+
+
 def _is_spelled_small(text: str) -> bool:
     """Whether the first word is a name with a capital inside, such as ``iPhone``, or code, such as ``dump(value)``."""
     first = text.split(" ", 1)[0]
-    return any(c.isupper() for c in first[1:]) or _CODE.search(first) is not None
+    return is_code(text) or any(c.isupper() for c in first[1:]) or _CODE.search(first) is not None
 
 
 def label_of(passage: ReadingPassage, question: Question, asked: str) -> str:
@@ -164,6 +181,6 @@ def labelled(label: str, sentence: str, excerpts: str, aside: str = "") -> str:
         and not unsupported(label, [excerpts])
     )
     if not fits:
-        return f"{aside[:1].upper()}{aside[1:]}, {sentence}" if aside else sentence
+        return f"{aside[:1].upper()}{aside[1:]}: {sentence}" if aside else sentence
     joint = " —" if label[-1] in ".?!…:" else ":"
     return f"{label}, {aside}: {sentence}" if aside else f"{label}{joint} {sentence}"

@@ -132,7 +132,7 @@ def test_a_common_word_that_is_a_value_too_is_no_label() -> None:
 
 def test_an_aside_stands_behind_the_label_or_in_front() -> None:
     assert labelled("Ledger", "Fares rise.", "Fares rise.", "likewise") == "Ledger, likewise: Fares rise."
-    assert labelled("", "Fares rise.", "Fares rise.", "by contrast") == "By contrast, Fares rise."
+    assert labelled("", "Fares rise.", "Fares rise.", "by contrast") == "By contrast: Fares rise."
 
 
 def test_a_label_whose_number_is_only_a_part_of_one_in_the_text_is_left_out() -> None:

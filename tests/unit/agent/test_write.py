@@ -68,7 +68,7 @@ def test_sentences_follow_the_order_of_the_parts() -> None:
 
 def test_figures_that_differ_are_set_against_each_other() -> None:
     made = draft(question(SALES), plan(SALES), evidence(ACME, blocks_at=[0]), evidence(BOLT, blocks_at=[0]))
-    assert [s.text.startswith("By contrast, ") for s in made.sentences[:2]] == [False, True]
+    assert [s.text.startswith("By contrast: ") for s in made.sentences[:2]] == [False, True]
 
 
 def test_what_another_document_repeats_is_said_once_and_cites_both() -> None:
@@ -86,7 +86,7 @@ def test_a_source_that_says_nearly_the_same_is_said_to() -> None:
 def test_no_sentence_is_said_twice() -> None:
     copies = [evidence(passage(n, "Acme sold 40 boats in Spain last year.")) for n in (1, 2, 3)]
     made = draft(question(SALES), plan(SALES), *copies)
-    texts = [re.sub(r"^Likewise, ", "", s.text) for s in made.sentences]
+    texts = [re.sub(r"^Likewise: ", "", s.text) for s in made.sentences]
     assert len(texts) == len(set(texts))
     assert {n for s in made.sentences for n in s.findings} == {0, 1, 2}
 
