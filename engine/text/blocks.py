@@ -18,6 +18,8 @@ _FRAGMENT = 40
 """Columns below which a sentence does not stand for itself; an ideograph takes two and says as much as two letters."""
 
 _WIDE = re.compile(f"[{CJK}{HANGUL}]")
+_ROW = re.compile(r"\|[^\w\n]*\w[^\n]*")
+"""A row of a table in Markdown says something however short it is."""
 _FINISHED = re.compile(r"[.!?…。！？।॥۔؟։።។။][\"'”’»)\]」』）]*$")
 _OPENING = re.compile(
     r"[-*•‣·▪–]\s|[(\[]?\d{1,3}(?:\.\d{1,3})*[.)\]](?:\s|$)|[(\[]?[^\W\d_][.)\]](?:\s|$)"
@@ -65,6 +67,6 @@ def _append_to_last(merged: list[Span], fragment: Span) -> None:
 
 
 def _is_fragment(text: str, start: int, end: int) -> bool:
-    if end - start >= _FRAGMENT:
+    if end - start >= _FRAGMENT or _ROW.match(text, start, end):
         return False
     return end - start + len(_WIDE.findall(text, start, end)) < _FRAGMENT

@@ -59,7 +59,7 @@ def analysed(vocabulary: Vocabulary, header: str, text: str, languages: tuple[st
     for start, end in spans:
         above.append(last)
         if _MAY_STAND_ABOVE.search(text, start, end + 2):
-            for first, stop in headings(text[start:end], text[end : end + 2])[-1:]:
+            for first, stop in headings(text[start:end], text[end : end + 4])[-1:]:
                 last = _each(vocabulary, [text[start + first : start + stop]], languages)[0]
     return Analysed(
         words_of(vocabulary, header, languages), _joined(read), _counts(read), _joined(above), _counts(above), spans

@@ -14,6 +14,8 @@ _KEPT = 4_096
 _MARKED = re.compile(r"\s*#{1,6}\s")
 _ASKS = re.compile(r"[?？؟;՞]\W*$")
 _ENDS = re.compile(r"[.!?…。！？।॥۔؟։][\"'”’»)\]」』）*_]*$")
+_TABLE = re.compile(r"\s*\n\|? ?:?--")
+"""What stands below the first row of a table in Markdown, which names its columns."""
 _ITEM = re.compile(r"\s*(?:[-*+•▪–—]|\(?\d{1,3}[.)])\s")
 _GREEK = re.compile(r"[Ͱ-Ͽ]")
 
@@ -42,6 +44,9 @@ def spoken(text: str, following: str = "") -> list[tuple[int, int]]:
     >>> text = "## How do I reset my password?\nClick on *Forgotten*."
     >>> [text[a:b] for a, b in spoken(text)]
     ['Click on *Forgotten*.']
+    >>> table = "| Port | Meaning |\n|---|---|\n| 80 | The web. |"
+    >>> [table[a:b] for a, b in spoken(table)]
+    ['| 80 | The web.']
     """
     return [place for place, states in _read(text, following) if states]
 
@@ -64,7 +69,7 @@ def _read(text: str, following: str) -> tuple[tuple[tuple[int, int], bool], ...]
 
 
 def _is_heading(sentence: str, rest: str) -> bool:
-    if _MARKED.match(sentence):
+    if _MARKED.match(sentence) or _TABLE.match(rest):
         return True
     if len(sentence) > MAX_HEADING or is_ended(sentence) or _ITEM.match(sentence) or any(map(str.isdigit, sentence)):
         return False

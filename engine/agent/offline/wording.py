@@ -36,7 +36,7 @@ _PAIRS = (("«", "»"), ("(", ")"), ("[", "]"))
 _QUOTES = "“”„"
 """Marks of which two make a pair, whichever a language opens with and closes with."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-_MARKS = re.compile(r"[{}\[\]()<>=\\|$_;:#@*+&^~/\"']")
+_MARKS = re.compile(r"[{}\[\]()<>=\\$_;:#@*+&^~/\"']")
 CODE = 0.15
 """Share of marks among the characters of a text from which it is code, not prose."""
 _CODE = re.compile(r"[_.()=*`<>/\\]\w|\w[_(=*`<>/\\]")
@@ -126,7 +126,7 @@ def without_mark(text: str, start: int, end: int) -> str:
 
 
 def is_code(text: str) -> bool:
-    """Whether a text is code, a table of figures or the like, and no prose that names some in backticks.
+    """Whether a text is code, and no prose that names some in backticks.
 
     >>> is_code("for (i = 0; i < n; i++) { sum += a[i]; }"), is_code("The [sum](sum.md) is what `sum(a)` returns.")
     (True, False)

@@ -71,6 +71,12 @@ def test_a_reply_is_said_whole_without_its_mark_and_no_further_than_the_next_que
     assert first.text == "Ask the porter. There is a deposit of 30 crowns, and the key is cut within a day."
 
 
+def test_the_row_of_a_table_is_read_below_the_names_of_its_columns() -> None:
+    rows = "| Deck | Bicycles | Cabins |\n|---|---|---|\n| Upper deck of the ferry | 0 | 24 |\n| Car deck | 60 | 0 |\n"
+    first = said("How many bicycles fit on the car deck?", passage(1, "The bicycles are washed.\n\n" + rows))[0]
+    assert first.text == "Car deck | 60 | 0."
+
+
 def test_the_title_is_the_first_part_of_the_header() -> None:
     assert title_of(passage(1, "Text.", header="Fares in Lund · Transport")) == "Fares in Lund"
 
