@@ -14,7 +14,7 @@ from engine.filters.evaluate import matches
 from engine.model.checking import plan_upload
 from engine.model.document import ROOT_ATTRIBUTE
 from engine.model.schema import TypedValue
-from engine.store.postgres.backend import strings_of
+from engine.store.postgres.attributes import strings_of
 from engine.store.postgres.connection import Connection, Pool
 from engine.store.postgres.filters import compile_condition
 from engine.store.postgres.migrate import migrate

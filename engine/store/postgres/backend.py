@@ -25,26 +25,26 @@ from engine.filters.check import CheckedFilter
 from engine.model.document import JsonValue, Passage
 from engine.model.hits import Labels, Vectors
 from engine.model.namespace import NamespaceState
-from engine.model.schema import ORDERED_TYPES, AttributeType, Schema
+from engine.model.schema import ORDERED_TYPES, Schema
 from engine.ranking.passage_terms import PassageTerms
 from engine.settings import VectorSettings
 from engine.storage.documents import decode_body
 from engine.store.postgres import writing
+from engine.store.postgres.attributes import AllowedMemory, condition_of, extent_of, values_of
 from engine.store.postgres.catalog import decoded_schema
 from engine.store.postgres.clock import NOW_MS
 from engine.store.postgres.connection import Connection, Pool
-from engine.store.postgres.filters import Condition, compile_condition
 from engine.store.postgres.graphs import drop_graphs
-from engine.store.postgres.legs import run_legs
+from engine.store.postgres.legs import Memories, run_legs
 from engine.store.postgres.maintenance import clear_part, maintain, remove
 from engine.store.postgres.passages import read_passages, terms_of
-from engine.store.postgres.remembered import PostingMemory
+from engine.store.postgres.remembered import PostingMemory, StateGone
 from engine.store.postgres.terms import Dictionary
-from engine.store.postgres.text import escaped, unescaped, unescaped_scalar
 from engine.store.postgres.vectors import VectorMemory
-from engine.store.postgres.writing import read_state
+from engine.store.postgres.writing import State, read_state
 
 RANDOM_THROWS = 8
+STATES_KEPT = 10_000
 _AT_KEY = "SELECT id, body FROM quarry.documents WHERE part = %s AND key = %s"
 
 
@@ -62,8 +62,8 @@ class PostgresBackend:
     def __init__(self, pool: Pool, settings: VectorSettings) -> None:
         self._pool = pool
         self._settings = settings
-        self._postings = PostingMemory()
-        self._vectors = VectorMemory()
+        self._memories = Memories(PostingMemory(), VectorMemory(), AllowedMemory())
+        self._known: dict[int, State] = {}
 
     @property
     def capabilities(self) -> Capabilities:
@@ -146,7 +146,7 @@ class PostgresBackend:
     def get(self, namespace: int, ids: Sequence[str], *, where: CheckedFilter | None = None) -> list[StoredDocument]:
         with self._pool.reading() as connection:
             part = read_state(connection, namespace).part
-            condition = self._condition(connection, part, where)
+            condition = condition_of(connection, part, where)
             rows = connection.execute(
                 (
                     "SELECT d.id, d.body FROM quarry.documents d "
@@ -173,15 +173,24 @@ class PostgresBackend:
         return None if row is None else StoredDocument(row[0], decode_body(row[1]))
 
     def legs(self, namespace: int, query: LegsQuery) -> Legs:
-        with self._pool.reading() as connection:
-            state = read_state(connection, namespace)
-            where = None if query.where is None else self._condition(connection, state.part, query.where)
-            return run_legs(connection, state, query, where, self._settings, self._postings, self._vectors)
+        known = self._known.get(namespace)
+        legs, state = run_legs(self._pool, known, namespace, query, self._settings, self._memories)
+        self._remember(namespace, state)
+        return legs
 
     def rarity(self, namespace: int, text: str) -> dict[str, float]:
-        with self._pool.reading() as connection:
+        state = self._pool.read(lambda connection: read_state(connection, namespace))
+        self._remember(namespace, state)
+        with suppress(StateGone):
+            return Dictionary(self._pool, state, self._memories.postings).question_rarity(text)
+        with self._pool.snapshot() as connection:
             state = read_state(connection, namespace)
-            return Dictionary(connection, state, self._postings).question_rarity(text)
+            return Dictionary(self._pool, state, self._memories.postings).question_rarity(text)
+
+    def _remember(self, namespace: int, state: State) -> None:
+        if len(self._known) >= STATES_KEPT:
+            self._known.clear()
+        self._known[namespace] = state
 
     def hydrate(self, namespace: int, labels: Labels) -> list[Passage]:
         wanted: list[int] = labels.tolist()
@@ -195,8 +204,7 @@ class PostgresBackend:
         return terms_of([held[label] for label in labels.tolist() if label in held])
 
     def _held(self, namespace: int, labels: Labels) -> dict[int, tuple[Passage, bytes]]:
-        with self._pool.reading() as connection:
-            return read_passages(connection, namespace, labels.tolist())
+        return self._pool.read(lambda connection: read_passages(connection, namespace, labels.tolist()))
 
     @contextmanager
     def reading(self, namespace: int) -> Generator[None]:
@@ -209,7 +217,7 @@ class PostgresBackend:
             state = read_state(connection, namespace)
             if where is None:
                 return state.documents
-            condition = self._condition(connection, state.part, where)
+            condition = condition_of(connection, state.part, where)
             row = connection.execute(
                 f"SELECT count(*) FROM quarry.documents d WHERE d.part = %s AND {condition.sql}".encode(),
                 [state.part, *condition.params],
@@ -233,7 +241,7 @@ class PostgresBackend:
         with self._pool.reading() as connection:
             state = read_state(connection, namespace)
             after = -1 if cursor is None else decode_cursor(cursor, state.epoch)
-            condition = self._condition(connection, state.part, where)
+            condition = condition_of(connection, state.part, where)
             rows = connection.execute(
                 (
                     "SELECT d.key, d.id, d.body FROM quarry.documents d "
@@ -260,18 +268,7 @@ class PostgresBackend:
             kind = state.filterable().get(attribute)
             if kind is None:
                 return []
-            condition = self._condition(connection, state.part, where)
-            name, held = escaped(attribute), _elements(kind)
-            order = 'e COLLATE "C"' if kind.element in {AttributeType.STRING, AttributeType.UUID} else "length(e), e"
-            rows = connection.execute(
-                (
-                    f"SELECT e, count(*) FROM quarry.documents d, LATERAL {held} AS elements(e) "
-                    f"WHERE d.part = %s AND e IS NOT NULL AND {condition.sql} "
-                    f"GROUP BY e ORDER BY count(*) DESC, {order} LIMIT %s"
-                ).encode(),
-                [name, state.part, *condition.params, limit],
-            ).fetchall()
-        return [(unescaped_scalar(kind, value), count) for value, count in rows]
+            return values_of(connection, state.part, attribute, kind, where, limit)
 
     def extent(self, namespace: int, attribute: str, *, where: CheckedFilter | None = None) -> Extent | None:
         with self._pool.reading() as connection:
@@ -279,18 +276,7 @@ class PostgresBackend:
             kind = state.filterable().get(attribute)
             if kind is None or kind.element not in ORDERED_TYPES:
                 return None
-            condition = self._condition(connection, state.part, where)
-            row = connection.execute(
-                (
-                    "SELECT min(e::numeric)::text, max(e::numeric)::text "
-                    f"FROM quarry.documents d, LATERAL {_elements(kind)} AS elements(e) "
-                    f"WHERE d.part = %s AND e IS NOT NULL AND {condition.sql}"
-                ).encode(),
-                [escaped(attribute), state.part, *condition.params],
-            ).fetchone()
-        if row is None or row[0] is None:
-            return None
-        return unescaped_scalar(kind, row[0]), unescaped_scalar(kind, row[1])
+            return extent_of(connection, state.part, attribute, kind, where)
 
     def state(self, namespace: int) -> NamespaceState:
         held = self._pool.read(lambda connection: read_state(connection, namespace))
@@ -320,30 +306,3 @@ class PostgresBackend:
 
     def close(self) -> None:
         self._pool.close()
-
-    def _condition(self, connection: Connection, part: int, where: CheckedFilter | None) -> Condition:
-        if where is None:
-            return Condition("true")
-        return compile_condition(where, lambda attribute: strings_of(connection, part, attribute))
-
-
-def strings_of(connection: Connection, part: int, attribute: str) -> list[str]:
-    """The distinct strings of an attribute in a part, for patterns."""
-    if attribute == "id":
-        rows = connection.execute("SELECT id FROM quarry.documents WHERE part = %s", [part])
-    else:
-        rows = connection.execute(
-            "SELECT DISTINCT e FROM quarry.documents d, LATERAL (SELECT jsonb_array_elements_text(CASE "
-            "jsonb_typeof(d.attributes -> %s) WHEN 'array' THEN d.attributes -> %s "
-            "ELSE jsonb_build_array(d.attributes -> %s) END)) AS elements(e) "
-            "WHERE d.part = %s AND d.attributes ? %s",
-            [escaped(attribute)] * 3 + [part, escaped(attribute)],
-        )
-    return [unescaped(value) for (value,) in rows if value is not None]
-
-
-def _elements(kind: AttributeType) -> str:
-    """The values of one attribute, the elements of a list once each; takes the attribute's name."""
-    if kind.is_list:
-        return "(SELECT DISTINCT e FROM jsonb_array_elements_text(d.attributes -> %s) e)"
-    return "(SELECT d.attributes ->> %s AS e)"

@@ -1,8 +1,11 @@
-"""Both legs of one query, read in one snapshot of the database."""
+"""Both legs of one query, read in one state of the namespace."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,58 +20,103 @@ from engine.lexical.reader import (
 from engine.model.hits import Candidates, Labels, top_k
 from engine.ranking.terms import QueryTerms
 from engine.settings import VectorSettings
-from engine.store.postgres.connection import Connection
-from engine.store.postgres.filters import Condition
+from engine.store.postgres.attributes import AllowedMemory
+from engine.store.postgres.connection import EF_SEARCH, Connection, Pool
 from engine.store.postgres.postings import Found, Totals, summed
-from engine.store.postgres.remembered import PostingMemory
+from engine.store.postgres.remembered import PostingMemory, StateGone
 from engine.store.postgres.terms import Dictionary
-from engine.store.postgres.vectors import VectorMemory, nearest
-from engine.store.postgres.writing import State
+from engine.store.postgres.vectors import VectorLeg, VectorMemory, graph_statement, unpacked
+from engine.store.postgres.writing import State, read_state, read_state_and
 
 CHECKED_AT_ONCE = 256
 
+Ask: TypeAlias = Callable[[Labels], Labels]
+"""The live ones among some passages."""
+
+
+class Memories(NamedTuple):
+    """What a server remembers of the database."""
+
+    postings: PostingMemory
+    vectors: VectorMemory
+    allowed: AllowedMemory
+
 
 def run_legs(
-    connection: Connection,
+    pool: Pool, known: State | None, namespace: int, query: LegsQuery, settings: VectorSettings, memories: Memories
+) -> tuple[Legs, State]:
+    """The candidates of both legs in one state of the namespace, which is given too.
+
+    Args:
+        known: a state that the namespace had lately. One statement then reads the state and asks the graph; what both
+            legs read beside it was there in that state, too. A filter needs a snapshot.
+    """
+    if query.where is None and known is not None:
+        begin = perf_counter()
+        state, graph = pool.read(lambda connection: _state_and_graph(connection, known, namespace, query, settings))
+        took_s = {} if graph is None else {"vector": perf_counter() - begin}
+        if (state.part, state.graph_upto) == (known.part, known.graph_upto):
+            with suppress(StateGone):
+                return _both(pool, state, query, None, settings, memories, graph, took_s), state
+    with pool.snapshot() as connection:
+        state = read_state(connection, namespace)
+        took_s: dict[str, float] = {}
+        allowed: Labels | None = None
+        if query.where is not None:
+            begin = perf_counter()
+            allowed = memories.allowed.labels(connection, state.part, state.seq, query.where)
+            took_s["filter"] = perf_counter() - begin
+        return _both(pool, state, query, allowed, settings, memories, None, took_s), state
+
+
+def _state_and_graph(
+    connection: Connection, known: State, namespace: int, query: LegsQuery, settings: VectorSettings
+) -> tuple[State, Found | None]:
+    if query.vector is None or not known.graph_upto or query.k == 0 or settings.ef_search + query.k > EF_SEARCH:
+        return read_state(connection, namespace), None
+    statement, params = graph_statement(known, query.vector, query.k)
+    state, packed = read_state_and(connection, namespace, statement, params)
+    return state, unpacked(packed)
+
+
+def _both(
+    pool: Pool,
     state: State,
     query: LegsQuery,
-    where: Condition | None,
+    allowed: Labels | None,
     settings: VectorSettings,
-    postings: PostingMemory,
-    vectors: VectorMemory,
+    memories: Memories,
+    from_graph: Found | None,
+    took_s: dict[str, float],
 ) -> Legs:
-    """The candidates of both legs in the caller's transaction."""
-    part = state.part
-    took_s: dict[str, float] = {}
-    allowed: Labels | None = None
-    if where is not None:
-        begin = perf_counter()
-        allowed = allowed_labels(connection, part, where)
-        took_s["filter"] = perf_counter() - begin
+    def live(labels: Labels) -> Labels:
+        return pool.read(lambda connection: _live(connection, state, labels))
+
     lexical = vector = Candidates.empty()
     terms = QueryTerms.empty()
+    is_any = query.k > 0 and (allowed is None or len(allowed) > 0)
     if query.lexical is not None:
         begin = perf_counter()
-        dictionary = Dictionary(connection, state, postings)
+        dictionary = Dictionary(pool, state, memories.postings)
         terms = dictionary.question_terms(query.lexical.text)
-        if query.k > 0 and (allowed is None or len(allowed)):
+        if is_any:
             found = (
                 _headers(dictionary, state, terms, allowed)
                 if query.lexical.headers_only
                 else _lexical(dictionary, state, query.lexical, terms, allowed)
             )
             is_live = allowed is not None or state.passages == state.indexed
-            lexical = _best(connection, state, found, query.k, is_live=is_live)
+            lexical = _best(found, query.k, None if is_live else live)
         if query.lexical.headers_only:
             terms = QueryTerms.empty()
         took_s["lexical"] = perf_counter() - begin
     if query.vector is not None:
         begin = perf_counter()
-        if query.k > 0 and (allowed is None or len(allowed)):
-            found = nearest(connection, state, query.vector, query.k, allowed, settings, vectors)
-            is_live = allowed is not None or state.passages == state.next_label
-            vector = _best(connection, state, found, query.k, is_live=is_live)
-        took_s["vector"] = perf_counter() - begin
+        if is_any:
+            leg = VectorLeg(pool, state, settings, memories.vectors, query.vector, query.k, allowed, from_graph)
+            is_live = allowed is not None or state.passages == state.next_label - state.first_label
+            vector = _best(leg.found(), query.k, None if is_live else live)
+        took_s["vector"] = took_s.get("vector", 0.0) + perf_counter() - begin
     return Legs(
         lexical=lexical,
         vector=vector,
@@ -77,17 +125,6 @@ def run_legs(
         terms=terms,
         took_s=took_s,
     )
-
-
-def allowed_labels(connection: Connection, part: int, where: Condition) -> Labels:
-    """Labels of the passages whose document satisfies `where`, strictly increasing."""
-    statement = (
-        "SELECT string_agg(int8send(p.label), ''::bytea ORDER BY p.label) FROM quarry.passages p "
-        f"JOIN quarry.documents d USING (part, key) WHERE part = %s AND {where.sql}"
-    )
-    row = connection.execute(statement.encode(), [part, *where.params]).fetchone()
-    packed = row[0] if row and row[0] is not None else b""
-    return np.frombuffer(packed, ">i8").astype(np.int64)
 
 
 def _lexical(
@@ -130,21 +167,28 @@ def _selective(terms: QueryTerms, passages: int) -> QueryTerms:
     return terms.at(rare if len(rare) else known[[np.argmin(terms.frequencies[known])]])
 
 
-def _best(connection: Connection, state: State, found: Found, k: int, *, is_live: bool) -> Candidates:
-    """The best `k` that are not removed: postings of removed passages stay until they are compacted."""
+def _best(found: Found, k: int, live: Ask | None) -> Candidates:
+    """The best `k` that are not removed: postings of removed passages stay until they are compacted.
+
+    Args:
+        live: None where nothing found was removed.
+    """
     labels, scores = found
-    if is_live:
+    if live is None:
         return top_k(labels, scores, k)
     asked = max(CHECKED_AT_ONCE, k)
     while True:
         ranked = top_k(labels, scores, asked)
-        rows = connection.execute(
-            "SELECT label FROM quarry.passages WHERE part = %s AND label = ANY(%s)",
-            [state.part, ranked.labels.tolist()],
-            binary=True,
-        )
-        live = np.fromiter((label for (label,) in rows), np.int64)
-        places = np.flatnonzero(np.isin(ranked.labels, live))[:k]
+        places = np.flatnonzero(np.isin(ranked.labels, live(ranked.labels)))[:k]
         if len(places) == k or len(ranked) == len(labels):
             return Candidates(ranked.labels[places], ranked.scores[places])
         asked *= 4
+
+
+def _live(connection: Connection, state: State, labels: Labels) -> Labels:
+    rows = connection.execute(
+        "SELECT label FROM quarry.passages WHERE part = %s AND label = ANY(%s)",
+        [state.part, labels.tolist()],
+        binary=True,
+    )
+    return np.fromiter((label for (label,) in rows), np.int64)

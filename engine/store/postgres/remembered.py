@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.backend.recent import Recent
-from engine.store.postgres.connection import Connection
+from engine.store.postgres.connection import Connection, Pool
 from engine.store.postgres.postings import RECORD, TermPostings
 from engine.store.postgres.text import escaped
 from engine.store.postgres.writing import State
@@ -23,11 +23,14 @@ MOST_BYTES = 64 * 2**20
 _OVERHEAD = 400
 """Bytes that a term takes beside its postings."""
 _READ = """
-SELECT asked.number, first_label, passages,
-    CASE WHEN asked.held + sum(passages) OVER (PARTITION BY asked.number) <= %s THEN postings END
-FROM unnest(%s::text[], %s::int8[], %s::int8[]) WITH ORDINALITY AS asked(term, since, held, number)
-JOIN quarry.postings p ON p.part = %s AND p.term = asked.term AND p.first_label >= asked.since
-ORDER BY asked.number, first_label
+SELECT found.* FROM quarry.namespaces n LEFT JOIN LATERAL (
+    SELECT asked.number, p.first_label, p.passages,
+        CASE WHEN asked.held + sum(p.passages) OVER (PARTITION BY asked.number) <= %s THEN p.postings END
+    FROM unnest(%s::text[], %s::int8[], %s::int8[]) WITH ORDINALITY AS asked(term, since, held, number)
+    JOIN quarry.postings p ON p.part = n.part AND p.term = asked.term AND p.first_label >= since AND p.first_label < %s
+    ORDER BY asked.number, p.first_label
+) AS found ON true
+WHERE n.part = %s AND n.compactions = %s
 """
 _NONE = TermPostings(np.empty(0, np.int64), np.empty(0, RECORD))
 
@@ -44,6 +47,10 @@ class Term(NamedTuple):
     postings: TermPostings | None
 
 
+class StateGone(Exception):
+    """The namespace was compacted, reindexed or removed since its state was read."""
+
+
 class PostingMemory:
     """Thread-safe."""
 
@@ -51,13 +58,14 @@ class PostingMemory:
         # With the label up to which it is known.
         self._held: Recent[tuple[int, Term]] = Recent(most_bytes)
 
-    def terms(
-        self, connection: Connection, state: State, asked: Collection[str], *, most: float = math.inf
-    ) -> dict[str, Term]:
-        """Every term of `asked` as it is in `state`, which the caller has read in the same snapshot.
+    def terms(self, pool: Pool, state: State, asked: Collection[str], *, most: float = math.inf) -> dict[str, Term]:
+        """Every term of `asked` as it is in `state`.
 
         Args:
             most: longer lists are counted, and not read.
+
+        Raises:
+            StateGone: what is not remembered can no longer be read.
         """
         keys = {f"{state.compactions} {term}": term for term in asked}
         found: dict[str, Term] = {}
@@ -74,7 +82,7 @@ class PostingMemory:
             else:
                 unread[term] = held.postings or _NONE
         if unread:
-            found |= self._read(connection, state, unread, most)
+            found |= pool.read(lambda connection: self._read(connection, state, unread, most))
         return found
 
     def _read(
@@ -83,15 +91,28 @@ class PostingMemory:
         counts = [len(held) for held in unread.values()]
         since = [int(held.labels[-1]) + 1 if len(held) else 0 for held in unread.values()]
         rows = tuple(list[tuple[int, bytes]]() for _ in counts)
-        for number, first, passages, packed in connection.execute(
+        read_rows = connection.execute(
             _READ,
-            [min(most, 2**62), [escaped(term) for term in unread], since, counts, state.part],
+            [
+                min(most, 2**62),
+                [escaped(term) for term in unread],
+                since,
+                counts,
+                state.next_label,
+                state.part,
+                state.compactions,
+            ],
             binary=True,
-        ):
-            at = int(number) - 1
-            counts[at] += passages
-            if packed is not None:
-                rows[at].append((first, packed))
+        ).fetchall()
+        if not read_rows:
+            raise StateGone
+        for number, first, passages, packed in read_rows:
+            # A state without any of the postings is one row of nothing.
+            if number is not None:
+                at = int(number) - 1
+                counts[at] += passages
+                if packed is not None:
+                    rows[at].append((first, packed))
         read: dict[str, Term] = {}
         for (term, held), passages, fresh in zip(unread.items(), counts, rows, strict=True):
             postings = None if passages > most else held.followed_by(TermPostings.of(fresh))

@@ -2,6 +2,10 @@
 ALTER TABLE quarry.namespaces ADD COLUMN compactions int8 NOT NULL DEFAULT 0;
 COMMENT ON COLUMN quarry.namespaces.compactions IS 'how often its postings were written anew: what servers remember of them is of one number';
 
+-- A reindex goes on with the labels of the part before, so that none ever means two passages.
+ALTER TABLE quarry.namespaces ADD COLUMN first_label int8 NOT NULL DEFAULT 0;
+COMMENT ON COLUMN quarry.namespaces.first_label IS 'of its part';
+
 ALTER TABLE quarry.passages ADD COLUMN terms bytea;
 COMMENT ON COLUMN quarry.passages.terms IS 'numbers of its terms, see engine/store/postgres/passages.py; null where version 1 wrote it';
 

@@ -10,7 +10,7 @@ from engine.analysis.analyzer import DEFAULT_LANGUAGE, query_words
 from engine.lexical.native import Address, Query, SearchResult
 from engine.lexical.reader import COMMON_FROM, COMMON_SHARE, LexicalReader
 from engine.ranking.terms import QueryTerms
-from engine.store.postgres.connection import Connection
+from engine.store.postgres.connection import Pool
 from engine.store.postgres.remembered import PostingMemory, Term
 from engine.store.postgres.text import escaped, unescaped
 from engine.store.postgres.writing import State
@@ -20,12 +20,12 @@ class Dictionary:
     """The terms of a namespace in one state; the part of a searcher that knows terms.
 
     Args:
-        state: read in the snapshot of `connection`.
+        state: methods raise `StateGone` when the database no longer knows it.
     """
 
-    def __init__(self, connection: Connection, state: State, memory: PostingMemory) -> None:
+    def __init__(self, pool: Pool, state: State, memory: PostingMemory) -> None:
         self.num_docs = state.indexed
-        self._connection = connection
+        self._pool = pool
         self._state = state
         self._memory = memory
         self._terms: dict[str, Term] = {}
@@ -43,7 +43,7 @@ class Dictionary:
             if (held := self._terms.get(term)) is None or (held.postings is None and held.passages <= most)
         ]
         if missing:
-            self._terms |= self._memory.terms(self._connection, self._state, missing, most=most)
+            self._terms |= self._memory.terms(self._pool, self._state, missing, most=most)
         return {term: self._terms[term] for term in asked}
 
     def question_terms(self, text: str) -> QueryTerms:
@@ -65,11 +65,12 @@ class Dictionary:
 
     def terms_with_prefix(self, field_name: str, prefix: str, *, limit: int | None = None) -> list[tuple[str, int]]:  # noqa: ARG002
         """Terms that begin with `prefix`, the most frequent first."""
-        rows = self._connection.execute(
+        statement = (
             "SELECT term, sum(passages) AS df FROM quarry.postings WHERE part = %s AND starts_with(term, %s) "
-            "GROUP BY term ORDER BY df DESC, term LIMIT %s",
-            [self._state.part, escaped(prefix), limit],
+            "AND first_label < %s GROUP BY term ORDER BY df DESC, term LIMIT %s"
         )
+        params = [self._state.part, escaped(prefix), self._state.next_label, limit]
+        rows = self._pool.read(lambda connection: connection.execute(statement, params).fetchall())
         return [(unescaped(term), int(count)) for term, count in rows]
 
     def search(self, query: Query, limit: int = 10, count: bool = True) -> SearchResult:  # noqa: ARG002, FBT001, FBT002

@@ -6,7 +6,6 @@ thirtieth of that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +14,9 @@ from pgvector import HalfVector, Vector
 from engine.backend.recent import Recent
 from engine.model.hits import Labels, Vectors
 from engine.settings import VectorSettings
-from engine.store.postgres.connection import EF_SEARCH, Connection
+from engine.store.postgres.connection import Connection, Pool
 from engine.store.postgres.postings import Found
+from engine.store.postgres.remembered import StateGone
 from engine.store.postgres.writing import State
 
 MOST_EF_SEARCH = 1000
@@ -43,10 +43,13 @@ class VectorMemory:
         self._most = most_bytes
         self._held: Recent[_Rows] = Recent(most_bytes, largest=0.5)
 
-    def rows(self, connection: Connection, state: State) -> tuple[Labels, Vectors] | None:
+    def rows(self, pool: Pool, state: State) -> tuple[Labels, Vectors] | None:
         """Labels and vectors of the passages that are not in the graph; None where they are too many.
 
-        Some may have been removed. The caller has read `state` in the same snapshot.
+        Some may have been removed.
+
+        Raises:
+            StateGone: what is not remembered can no longer be read.
         """
         since, upto, width = state.graph_upto, state.next_label, state.dimension
         if 4 * width * min(state.passages, upto - since) > self._most / 2:
@@ -56,7 +59,8 @@ class VectorMemory:
         if held is None or held.since > since or len(held.labels) > 2 * state.passages:
             held = _Rows(since, since, np.empty(0, np.int64), np.empty((0, width), np.float32))
         if held.upto < upto:
-            labels, vectors = _read(connection, state.part, width, max(held.upto, since), upto)
+            begin = max(held.upto, since)
+            labels, vectors = pool.read(lambda connection: _read(connection, state.part, width, begin, upto))
             held = _Rows(
                 held.since, upto, np.concatenate([held.labels, labels]), np.concatenate([held.vectors, vectors])
             )
@@ -71,104 +75,112 @@ class VectorMemory:
 def _read(connection: Connection, part: int, width: int, since: int, upto: int) -> tuple[Labels, Vectors]:
     row = connection.execute(
         "SELECT string_agg(int8send(label), ''::bytea ORDER BY label), "
-        "string_agg(halfvec_send(embedding), ''::bytea ORDER BY label) "
+        "string_agg(halfvec_send(embedding), ''::bytea ORDER BY label), "
+        "(SELECT part FROM quarry.namespaces n WHERE n.part = %s) "
         "FROM quarry.passages WHERE part = %s AND label >= %s AND label < %s",
-        [part, since, upto],
+        [part, part, since, upto],
         binary=True,
     ).fetchone()
-    labels, vectors = row if row is not None and row[0] is not None else (b"", b"")
+    labels, vectors, is_there = row or (None, None, None)
+    if is_there is None:
+        raise StateGone
     # Each vector begins with its width and an unused field, of two bytes each.
-    halves = np.frombuffer(vectors, ">f2").reshape(-1, width + 2)[:, 2:]
-    return np.frombuffer(labels, ">i8").astype(np.int64), halves.astype(np.float32)
+    halves = np.frombuffer(vectors or b"", ">f2").reshape(-1, width + 2)[:, 2:]
+    return np.frombuffer(labels or b"", ">i8").astype(np.int64), halves.astype(np.float32)
 
 
-def nearest(
-    connection: Connection,
-    state: State,
-    query: Vectors,
-    k: int,
-    allowed: Labels | None,
-    settings: VectorSettings,
-    memory: VectorMemory,
-) -> Found:
-    """At least the nearest `k` passages, unless there are fewer, in any order; some may have been removed."""
-    if state.graph_upto and allowed is not None and len(allowed) <= settings.exact_limit:
-        return _exact(connection, state, query, k, allowed)
-    rows = memory.rows(connection, state)
-    if rows is None:
-        after = (state.graph_upto, state.next_label)
-        found = [_exact(connection, state, query, k, allowed, between=after)]
-    else:
-        labels, vectors = rows
+class VectorLeg(NamedTuple):
+    """The nearest `k` of those passages of a namespace that are `allowed`; None allows all.
+
+    Attributes:
+        from_graph: what `graph_statement` gave, where it was asked already.
+    """
+
+    pool: Pool
+    state: State
+    settings: VectorSettings
+    memory: VectorMemory
+    query: Vectors
+    k: int
+    allowed: Labels | None
+    from_graph: Found | None = None
+
+    def found(self) -> Found:
+        """At least `k` passages, unless there are fewer, in any order; some may have been removed."""
+        state, allowed = self.state, self.allowed
+        if state.graph_upto and allowed is not None and len(allowed) <= self.settings.exact_limit:
+            return self._exact(allowed)
+        rows = self.memory.rows(self.pool, state)
+        if rows is None:
+            parts = [self._exact(allowed, between=(state.graph_upto, state.next_label))]
+        else:
+            labels, vectors = rows
+            if allowed is not None:
+                keep = np.isin(labels, allowed, assume_unique=True)
+                labels, vectors = labels[keep], vectors[keep]
+            parts = [(labels, np.clip(vectors @ self.query, -1.0, 1.0))]
+        if state.graph_upto:
+            parts.append(self._graph())
+        return np.concatenate([labels for labels, _ in parts]), np.concatenate([scores for _, scores in parts])
+
+    def _graph(self) -> Found:
+        """The nearest by the graph, read further until enough of `allowed` came by; rare ones are looked up."""
+        if self.from_graph is not None:
+            return self.from_graph
+        if self.allowed is None:
+            return self._streamed(self.k)
+        held = self.allowed[: int(np.searchsorted(self.allowed, self.state.graph_upto))]
+        wanted = min(self.k, len(held))
+        asked = int(1.5 * self.k * self.state.graph_upto / max(len(held), 1)) + 32
+        while wanted and asked <= MOST_STREAMED:
+            labels, scores = self._streamed(asked)
+            keep = np.isin(labels, held)
+            if np.count_nonzero(keep) >= wanted:
+                return labels[keep], scores[keep]
+            asked *= 4
+        return self._exact(held)
+
+    def _streamed(self, k: int) -> Found:
+        statement, params = graph_statement(self.state, self.query, k)
+        breadth = min(self.settings.ef_search + k, MOST_EF_SEARCH)
+        with self.pool.snapshot() as connection:
+            connection.execute(f"SET LOCAL hnsw.ef_search = {breadth}".encode())
+            row = connection.execute(f"SELECT {statement}".encode(), params, binary=True).fetchone()
+        return unpacked(None if row is None else row[0])
+
+    def _exact(self, allowed: Labels | None, *, between: tuple[int, int] | None = None) -> Found:
+        """By the database, which looks at every row. Half precision takes a third of the time; the best are exact."""
+        width = int(self.state.dimension)
+        source, params = "part = %s", list[object]([self.state.part])
+        if between is not None:
+            source, params = f"{source} AND label >= %s AND label < %s", [*params, *between]
         if allowed is not None:
-            keep = np.isin(labels, allowed, assume_unique=True)
-            labels, vectors = labels[keep], vectors[keep]
-        found = [(labels, np.clip(vectors @ query, -1.0, 1.0))]
-    if state.graph_upto:
-        found.append(_graph(connection, state, query, k, allowed, settings))
-    return np.concatenate([labels for labels, _ in found]), np.concatenate([scores for _, scores in found])
+            source, params = f"{source} AND label = ANY(%s)", [*params, allowed.tolist()]
+        near = f"SELECT label, embedding FROM quarry.passages WHERE {source} ORDER BY embedding <#> %s LIMIT %s"
+        statement = f"SELECT {_packed(near, width)}".encode()
+        asked = [Vector(self.query), *params, HalfVector(self.query), 2 * self.k]
+        row = self.pool.read(lambda connection: connection.execute(statement, asked, binary=True).fetchone())
+        return unpacked(None if row is None else row[0])
 
 
-def _exact(
-    connection: Connection,
-    state: State,
-    query: Vectors,
-    k: int,
-    allowed: Labels | None,
-    *,
-    between: tuple[int, int] | None = None,
-) -> Found:
-    """By the database, which looks at every row. Half precision takes a third of the time; the best are then exact."""
+def graph_statement(state: State, query: Vectors, k: int) -> tuple[str, list[object]]:
+    """An expression of SQL for the nearest `k` in the graph, for `unpacked`, and its parameters."""
     width = int(state.dimension)
-    source, params = "part = %s", list[object]([state.part])
-    if between is not None:
-        source, params = f"{source} AND label >= %s AND label < %s", [*params, *between]
-    if allowed is not None:
-        source, params = f"{source} AND label = ANY(%s)", [*params, allowed.tolist()]
-    statement = (
-        f"SELECT label, embedding::vector({width}) <#> %s::vector({width}) FROM "
-        f"(SELECT label, embedding FROM quarry.passages WHERE {source} ORDER BY embedding <#> %s LIMIT %s) AS found"
-    )
-    asked = [Vector(query), *params, HalfVector(query), 2 * k]
-    return _found(connection.execute(statement.encode(), asked, binary=True).fetchall())
-
-
-def _graph(
-    connection: Connection, state: State, query: Vectors, k: int, allowed: Labels | None, settings: VectorSettings
-) -> Found:
-    """The nearest by the graph. It is read further until enough of `allowed` came by; rare ones are looked up."""
-    held = allowed if allowed is None else allowed[: int(np.searchsorted(allowed, state.graph_upto))]
-    if held is None:
-        return _stream(connection, state, query, k, settings)
-    wanted = min(k, len(held))
-    asked = int(1.5 * k * state.graph_upto / max(len(held), 1)) + 32
-    while wanted and asked <= MOST_STREAMED:
-        labels, scores = _stream(connection, state, query, asked, settings)
-        keep = np.isin(labels, held)
-        if np.count_nonzero(keep) >= wanted:
-            return labels[keep], scores[keep]
-        asked *= 4
-    return _exact(connection, state, query, k, held)
-
-
-def _stream(connection: Connection, state: State, query: Vectors, k: int, settings: VectorSettings) -> Found:
-    width = int(state.dimension)
-    breadth = min(settings.ef_search + k, MOST_EF_SEARCH)
-    if breadth != EF_SEARCH:
-        connection.execute(f"SET LOCAL hnsw.ef_search = {breadth}".encode())
     # Numbers stand in the text: a plan over the part's own partial index is found only by constants.
-    nearest = (
+    near = (
         f"SELECT label, embedding FROM quarry.passages WHERE part = {int(state.part)} AND "
         f"label < {int(state.graph_upto)} ORDER BY embedding::halfvec({width}) <#> %s LIMIT %s"
     )
-    statement = f"SELECT label, embedding::vector({width}) <#> %s::vector({width}) FROM ({nearest}) AS found"
-    rows = connection.execute(statement.encode(), [Vector(query), HalfVector(query), k], binary=True).fetchall()
-    if breadth != EF_SEARCH:
-        connection.execute(f"SET LOCAL hnsw.ef_search = {EF_SEARCH}".encode())
-    return _found(rows)
+    return _packed(near, width), [Vector(query), HalfVector(query), k]
 
 
-def _found(rows: Sequence[tuple[int, float]]) -> Found:
-    labels = np.fromiter((label for label, _ in rows), np.int64, len(rows))
-    scores = np.fromiter((-distance for _, distance in rows), np.float32, len(rows))
-    return labels, np.clip(scores, -1.0, 1.0)
+def _packed(near: str, width: int) -> str:
+    """Labels and distances of the rows of `near` as one value: as rows they take a multiple of the time to be read."""
+    record = f"int8send(label) || float8send(embedding::vector({width}) <#> %s::vector({width}))"
+    return f"(SELECT string_agg({record}, ''::bytea) FROM ({near}) AS found)"
+
+
+def unpacked(packed: bytes | None) -> Found:
+    """Labels and cosines."""
+    records = np.frombuffer(packed or b"", [("label", ">i8"), ("distance", ">f8")])
+    return records["label"].astype(np.int64), np.clip(-records["distance"], -1.0, 1.0).astype(np.float32)

@@ -28,7 +28,7 @@ _FAULTS = (
     (
         "postings point beyond the last passage",
         """SELECT count(*) FROM quarry.postings t JOIN quarry.namespaces n ON n.part = t.part
-        WHERE t.part = %s AND first_label >= next_label""",
+        WHERE t.part = %s AND t.first_label >= n.next_label""",
     ),
 )
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 from pgvector import HalfVector
-from psycopg import sql
 
 from engine.analysis.analyzer import DEFAULT_LANGUAGE, indexable, language_of, text_analyzer
 from engine.backend.protocol import DocumentWrite, NamespaceSpec
@@ -53,13 +52,14 @@ class State(NamedTuple):
     header_terms: int
     graph_upto: int
     compactions: int
+    first_label: int
 
     def filterable(self) -> dict[str, AttributeType]:
         """Type of each attribute that a filter may name."""
         return {} if self.schema is None else filterable_of(decoded_schema(self.schema))
 
 
-_COLUMNS = sql.SQL(", ").join(map(sql.Identifier, State._fields))
+_COLUMNS = ", ".join(State._fields)
 
 
 def read_state(connection: Connection, namespace: int, *, hold: bool = False) -> State:
@@ -68,13 +68,23 @@ def read_state(connection: Connection, namespace: int, *, hold: bool = False) ->
     Raises:
         NamespaceNotFound: there is none.
     """
-    query = sql.SQL("SELECT {} FROM quarry.namespaces WHERE namespace = %s {}").format(
-        _COLUMNS, sql.SQL("FOR UPDATE" if hold else "")
-    )
-    row = connection.execute(query, [namespace]).fetchone()
+    end = "FOR UPDATE" if hold else ""
+    query = f"SELECT {_COLUMNS} FROM quarry.namespaces WHERE namespace = %s {end}"
+    row = connection.execute(query.encode(), [namespace]).fetchone()
     if row is None:
         raise NamespaceNotFound
     return State(*row)
+
+
+def read_state_and(
+    connection: Connection, namespace: int, expression: str, params: Sequence[object]
+) -> tuple[State, Any]:
+    """The namespace's row and the value of an SQL expression, in one statement. Raises as `read_state`."""
+    query = f"SELECT {_COLUMNS}, {expression} FROM quarry.namespaces WHERE namespace = %s"
+    row = connection.execute(query.encode(), [*params, namespace], binary=True).fetchone()
+    if row is None:
+        raise NamespaceNotFound
+    return State(*row[:-1]), row[-1]
 
 
 def upsert(
@@ -133,12 +143,12 @@ def append(
 
 
 def begin_part(connection: Connection, spec: NamespaceSpec) -> None:
-    """Give the namespace an empty part; its cursors and labels begin anew. The caller holds its row."""
+    """Give the namespace an empty part; its cursors begin anew, its labels go on. The caller holds its row."""
     connection.execute(
         "UPDATE quarry.namespaces SET part = nextval('quarry.numbers'), embedder = %s, dimension = %s, epoch = %s, "
         "schema = %s, searched = %s, languages = '{}', seq = seq + 1, documents = 0, passages = 0, bytes = 0, "
-        "next_key = 0, next_label = 0, indexed = 0, body_terms = 0, header_terms = 0, writes = 0, compacted = 0, "
-        "graph_upto = 0, compactions = 0 WHERE namespace = %s",
+        "next_key = 0, first_label = next_label, indexed = 0, body_terms = 0, header_terms = 0, writes = 0, "
+        "compacted = 0, graph_upto = 0, compactions = 0 WHERE namespace = %s",
         [
             spec.embedder,
             spec.dimension,

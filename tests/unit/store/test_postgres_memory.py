@@ -77,7 +77,7 @@ def test_a_snapshot_does_not_see_what_was_remembered_later(pools: Callable[[], P
     with backend.reading(1):
         before = seen(backend)
         store(other, CORPUS[10:15])
-        other._postings, other._vectors = backend._postings, backend._vectors
+        other._memories = backend._memories
         assert seen(other) != before
         assert seen(backend) == before
 

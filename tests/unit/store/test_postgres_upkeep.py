@@ -94,7 +94,7 @@ def test_vectors_that_are_too_many_to_remember_are_scanned_by_the_database(held:
     for number in range(10):
         held.backend.delete(1, ids=[f"d{number}"])
     remembered = seen()
-    held.backend._vectors = VectorMemory(0)
+    held.backend._memories = held.backend._memories._replace(vectors=VectorMemory(0))
     assert seen() == remembered
 
 
@@ -103,7 +103,7 @@ def test_a_database_of_version_1_is_brought_up(held: Held) -> None:
     with psycopg.connect(held.where, autocommit=True) as connection:
         connection.execute("ALTER TABLE quarry.passages DROP COLUMN terms")
         connection.execute(
-            "ALTER TABLE quarry.namespaces DROP COLUMN compactions, DROP COLUMN graph_upto, "
+            "ALTER TABLE quarry.namespaces DROP COLUMN compactions, DROP COLUMN graph_upto, DROP COLUMN first_label, "
             "ADD COLUMN has_graph boolean NOT NULL DEFAULT false"
         )
         connection.execute("UPDATE quarry.version SET version = 1")
