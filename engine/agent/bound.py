@@ -39,13 +39,21 @@ class BoundRetrieval:
         self._where = where
         self._today = today
 
+    @property
+    def waits(self) -> bool:
+        return self._backend.capabilities.many_writers
+
     def retrieve(self, query: PlannedQuery, k: int) -> Ranked:
-        where = self._where
-        if query.narrowing:
-            where = conjoin(where, parse_filter(query.narrowing, self._namespace.schema))
-        return self._retriever.run(
-            self._namespace.id, RetrievalQuery(text=query.text, k=k, where=where, mode=query.mode)
-        )
+        return self.retrieve_all([query], k)[0]
+
+    def retrieve_all(self, queries: Sequence[PlannedQuery], k: int) -> list[Ranked]:
+        asked = [RetrievalQuery(text=q.text, k=k, where=self._narrowed(q), mode=q.mode) for q in queries]
+        return self._retriever.run_all(self._namespace.id, asked)
+
+    def _narrowed(self, query: PlannedQuery) -> CheckedFilter | None:
+        if not query.narrowing:
+            return self._where
+        return conjoin(self._where, parse_filter(query.narrowing, self._namespace.schema))
 
     def titled(self, text: str, k: int) -> Ranked:
         return self._retriever.run(

@@ -73,7 +73,9 @@ class Material:
     async def retrieve(self, state: TurnState, queries: Sequence[PlannedQuery]) -> list[Link]:
         """Run queries and merge what they bring up; returns what the best passages for the first of them name."""
         self._budget.queries_run += len(queries)
-        rankings = await asyncio.gather(*(self._in_thread(self._ranked, query) for query in queries))
+        groups = [[query] for query in queries] if self._retrieval.waits else [queries]
+        found_of = await asyncio.gather(*(self._in_thread(self._ranked, group) for group in groups))
+        rankings = [one for group in found_of for one in group]
         found: list[Link] = []
         if queries and queries[0].sub_question < 0 and not queries[0].narrowing:
             whole, was_dropped = rankings[0]
@@ -136,8 +138,14 @@ class Material:
             texts = [f"{g.passage.header} {g.passage.text}" for g in state.gathering.passages.values()]
             state.absent |= await self._in_thread(self._absent, unknown, texts)
 
-    def _ranked(self, query: PlannedQuery) -> tuple[Ranked, bool]:
-        """What a query brings up, and whether its narrowing had to be dropped."""
+    def _ranked(self, queries: Sequence[PlannedQuery]) -> list[tuple[Ranked, bool]]:
+        """What each query brings up, and whether its narrowing had to be dropped."""
+        try:
+            return [(ranked, False) for ranked in self._retrieval.retrieve_all(queries, QUERY_K)]
+        except FilterError:
+            return [self._ranked_alone(query) for query in queries]
+
+    def _ranked_alone(self, query: PlannedQuery) -> tuple[Ranked, bool]:
         try:
             return self._retrieval.retrieve(query, QUERY_K), False
         except FilterError:

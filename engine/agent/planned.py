@@ -42,8 +42,8 @@ def planned(text: str, retrieval: Retrieval, plan_of: Callable[[Question, Corpus
     if not any(query.narrowing for query in queries):
         return _led_by_whole(queries, plan, question, retrieval, k)
     gathering = Gathering()
-    for query in queries:
-        gathering.add(query, retrieval.retrieve(query, max(QUERY_K, k)))
+    for query, ranked in zip(queries, retrieval.retrieve_all(queries, max(QUERY_K, k)), strict=True):
+        gathering.add(query, ranked)
     chosen = select(gathering, plan, k, question=question)
     # A later choice may gain more where it covers another part; scores of hits go down all the same.
     scores = np.minimum.accumulate(np.asarray([g.score for g in chosen], np.float32))
@@ -60,7 +60,7 @@ def _led_by_whole(
     parts = [query for query in queries[1:] if query.sub_question >= 0]
     if not parts or len(whole.passages) == 0:
         return whole
-    rankings = [retrieval.retrieve(part, BROUGHT_UP) for part in parts]
+    rankings = retrieval.retrieve_all(parts, BROUGHT_UP)
     added = _added(whole.passages[:LEADING], parts, plan, question, rankings)
     first = min(LEADING // 2, len(whole.passages))
     rest = [passage for passage in whole.passages[first:] if passage.label not in {a.label for a in added}]

@@ -21,6 +21,15 @@ class Retrieval(Protocol):
         """
         ...
 
+    def retrieve_all(self, queries: Sequence[PlannedQuery], k: int) -> list[Ranked]:
+        """As `retrieve`, for each; less work than one by one."""
+        ...
+
+    @property
+    def waits(self) -> bool:
+        """Whether a query waits for another machine, so that several are better asked side by side."""
+        ...
+
     def titled(self, text: str, k: int) -> Ranked:
         """The best `k` passages by what their headers share with `text`: of documents that it may name."""
         ...
