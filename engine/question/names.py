@@ -33,7 +33,7 @@ def names_in(text: str, skip: Sequence[tuple[int, int]] = (), code: str = DEFAUL
             name = (
                 next((group for group in match.groups() if group), match.group()) if match.groups() else match.group()
             )
-            start, name = _trimmed(match.start(), name, language(code).empty)
+            start, name = _trimmed(match.start(), name, language(code).empty.union(language(code).across))
             if name and not any(first < start + len(name) and start < stop for first, stop in skip):
                 found.append((start, name))
     kept: list[str] = []

@@ -198,9 +198,9 @@ def without_content(code: str) -> frozenset[str]:
 
 @cache
 def light_terms(code: str) -> frozenset[str]:
-    """Index terms, in `code`, of the words with which a question is put, or asks who made a document."""
+    """Index terms, in `code`, of the words with which a question is put, compares, or asks who made a document."""
     held = language(code)
-    return _terms_of(f"{held.light} {held.makes}".split(), read_in(code))
+    return _terms_of([*held.light.split(), *held.makes.split(), *held.across], read_in(code))
 
 
 def _terms_of(words: Iterable[str], reads: tuple[str, ...]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from engine.agent.evidence.analysed import terms_of
 from engine.analysis.language import DEFAULT_LANGUAGE, language
-from engine.question.terms import read_in, without_content
+from engine.question.terms import content_terms, read_in, without_content
 
 Relation = Literal["repeated", "same", "other", "none"]
 
@@ -52,6 +52,29 @@ def relation(first: str, second: str, rarity: Mapping[str, float], code: str = D
     if shared < SAME or _numbers(first) != _numbers(second):
         return "none"
     return "repeated" if shared >= REPEATED else "same"
+
+
+def verdict(question: str, sentence: str, code: str = DEFAULT_LANGUAGE) -> bool | None:
+    """Whether a sentence affirms (True) or denies just what a yes-or-no question asks; None where it says more or less.
+
+    >>> verdict("Is Linux supported?", "Linux is not supported."), verdict("Did Ann hire Bo?", "Bo hired Ann.")
+    (False, None)
+    >>> verdict("Are dogs allowed inside?", "Dogs are allowed inside on Fridays.") is None
+    True
+    """
+    if _in_order(question, code) != _in_order(sentence, code) or _denies(question, code):
+        return None
+    return not _denies(sentence, code)
+
+
+def disputes(question: str, sentence: str, verdict: bool, code: str = DEFAULT_LANGUAGE) -> bool:  # noqa: FBT001 - a value
+    """Whether a sentence speaks of all that a question asks and does not share the verdict on it."""
+    said = frozenset(_in_order(sentence, code))
+    return said.issuperset(_in_order(question, code)) and _denies(sentence, code) == verdict
+
+
+def _in_order(text: str, code: str) -> list[str]:
+    return content_terms(language(code).pattern("negation").sub(" ", text), code)
 
 
 def _denies(text: str, code: str) -> bool:

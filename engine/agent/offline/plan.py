@@ -169,7 +169,8 @@ class _Planning:
         parts = clauses(reading.text, whole, names, reading.code)[:MAX_SUB_QUESTIONS]
         for number, part in enumerate(parts):
             subject = reading.subject(part.start, part.stop) if len(parts) > 1 else reading.subject()
-            entities = names_in(reading.text[part.start : part.stop], _inside(reading.places, part.start, part.stop))
+            inside = _inside(reading.places, part.start, part.stop)
+            entities = names_in(reading.text[part.start : part.stop], inside, reading.code)
             mentions = [m for m in reading.mentions if part.start <= m.start < part.stop]
             named = tuple(dict.fromkeys(reading.text[m.start : m.stop] for m in mentions))
             self._parts.append(

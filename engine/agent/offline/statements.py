@@ -9,11 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.agent.evidence.analysed import terms_of
-from engine.agent.evidence.headings import headings, is_ended, spoken
+from engine.agent.evidence.headings import headings, is_ended, is_question, spoken
 from engine.agent.evidence.likeness import Likeness
 from engine.agent.evidence.table import Table
 from engine.agent.offline.attributes import answering_fact
-from engine.agent.offline.wording import MAX_SENTENCE, MIN_SENTENCE, NOTHING, leans, readability, tidy, without_mark
+from engine.agent.offline.wording import (
+    MAX_SENTENCE,
+    MIN_SENTENCE,
+    NOTHING,
+    leans,
+    readability,
+    tidy,
+    untitled,
+    without_mark,
+)
 from engine.agent.steps import Question, ReadingPassage
 from engine.analysis.language import language
 from engine.question.kinds import Kind, shows, wanted
@@ -43,6 +52,7 @@ class Statement(msgspec.Struct, frozen=True):
         score: what it says of what is asked, lowered where it does not read well alone.
         share: weight of the asked terms that it holds with what stands above it, in [0, 1].
         about: the terms of the question that it holds, as indexes.
+        heading: what it stands below, where that has a figure, such as a version or a day; else empty.
     """
 
     text: str
@@ -51,6 +61,7 @@ class Statement(msgspec.Struct, frozen=True):
     score: float
     share: float
     about: frozenset[int]
+    heading: str = ""
 
 
 class Statements:
@@ -77,6 +88,7 @@ class Statements:
         self._asks_how = self.kind is None and language(self._code).pattern("how").search(question.text) is not None
         self._blocks = [block for p in passages for block in p.blocks]
         self._parts: dict[int, str] = {}
+        self._starts: dict[int, int] = {}
         top = max((p.score for p in passages), default=0.0) or 1.0
         self._place = np.asarray([p.score / top for p in passages], np.float32)[self.table.of]
         joined = self.table.of[1:] == self.table.of[:-1]
@@ -96,7 +108,9 @@ class Statements:
             first = block.start - passage.start
             spans = spoken(block.text, gap + following)
             parts = [without_mark(passage.text, first + start, first + end) for start, end in spans]
-            known = self._parts[number] = " ".join(map(tidy, self._telling(parts)))
+            telling = self._telling(parts)
+            self._starts[number] = block.text.find(telling[0]) if telling else 0
+            known = self._parts[number] = " ".join(map(tidy, telling))
         return known
 
     def _was_told(self, part: str) -> bool:
@@ -180,14 +194,28 @@ class Statements:
     def _statement(self, row: int, passage: int, score: float, held: Shares, said: _Said) -> Statement:
         rows = self._together(row, passage, said)
         text = " ".join(self._part(n) for n in rows)
+        heading, place = self._heading(rows[0], self.table.rows(passage))
+        cited = sorted({*rows, place}) if heading else rows
         return Statement(
             text,
-            tuple(self._blocks[n].id for n in rows),
+            tuple(self._blocks[n].id for n in cited),
             passage,
             score,
             float(held[rows].max()),
             frozenset(np.flatnonzero(self.table.sentences[rows].max(axis=0) > 0).tolist()),
+            heading,
         )
+
+    def _heading(self, row: int, span: slice) -> tuple[str, int]:
+        """The nearest heading above a sentence, where it has a figure, and its row."""
+        for near in range(row, span.start - 1, -1):
+            text = self._blocks[near].text
+            stop = self._starts.get(row, 0) if near == row else len(text)
+            found = [text[a:b] for a, b in headings(text, "\n\n") if b <= stop and not is_question(text[a:b])]
+            if found:
+                heading = untitled(found[-1])
+                return (heading, near) if any(map(str.isdigit, heading)) else ("", row)
+        return "", row
 
     def _together(self, row: int, passage: int, said: _Said) -> list[int]:
         """The sentence with those that it needs: what it leans on, what gives the figure, and the steps after it."""

@@ -152,8 +152,17 @@ def label_of(passage: ReadingPassage, question: Question, asked: str) -> str:
 
 def title_of(passage: ReadingPassage) -> str:
     """The document's title: the first part of the header; empty when there is none, or it is too long."""
-    title = _LEAD.sub("", " ".join(passage.passage.header.split(HEADER_SEPARATOR, 1)[0].split()))
+    title = untitled(passage.passage.header.split(HEADER_SEPARATOR, 1)[0])
     return title if len(title) <= MAX_LABEL and len(title.split()) > 0 else ""
+
+
+def untitled(text: str) -> str:
+    """A title or a heading without what stands before it and is no part of it.
+
+    >>> untitled("Re: Re: The lift"), untitled("## 3.0.7 (2026-03-18)")
+    ('The lift', '3.0.7 (2026-03-18)')
+    """
+    return _LEAD.sub("", " ".join(text.split())).rstrip(" :#")
 
 
 def _named(value: str, asked: str) -> str:

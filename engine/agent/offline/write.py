@@ -10,9 +10,10 @@ import msgspec
 
 from engine.agent.drafts import AnswerDraft, FindingDraft, SentenceDraft
 from engine.agent.evidence.likeness import Likeness
-from engine.agent.offline.contrast import relation
+from engine.agent.offline.constraints import day_of
+from engine.agent.offline.contrast import disputes, relation, verdict
 from engine.agent.offline.statements import Shares, Statement, Statements
-from engine.agent.offline.wording import label_of, labelled, tidy
+from engine.agent.offline.wording import HEADER_SEPARATOR, label_of, labelled, tidy
 from engine.agent.steps import Evidence, Judgement, Plan, Question
 from engine.agent.workers import InThread
 from engine.analysis.analyzer import query_terms
@@ -48,6 +49,7 @@ class Source(msgspec.Struct, frozen=True):
         passages: indexes of its passages, the most relevant first.
         block_ids: its excerpts to be, but for what is said.
         text: of those passages, for what a label may say.
+        title: as the document has it, however it is tidied in the label.
     """
 
     document_id: str
@@ -55,6 +57,7 @@ class Source(msgspec.Struct, frozen=True):
     passages: frozenset[int]
     block_ids: tuple[str, ...]
     text: str
+    title: str
 
 
 class OfflineSynthesizer:
@@ -105,7 +108,11 @@ def written(
     if judgement.missing and says is not None:
         caveats.append(says.missing.format(missing="; ".join(judgement.missing)))
     if plan.shape in ("yes_no", "comparison") and sentences and says is not None:
-        caveats.append(says.verdict)
+        if plan.shape == "yes_no" and (decided := answer.verdict()) is not None:
+            opening = f"{says.yes if decided else says.no} — {sentences[0].text}"
+            sentences = (msgspec.structs.replace(sentences[0], text=opening), *sentences[1:])
+        else:
+            caveats.append(says.verdict)
     return AnswerDraft(findings, sentences, tuple(caveats))
 
 
@@ -121,6 +128,7 @@ def sources(question: Question, evidence: Sequence[Evidence]) -> list[Source]:
             frozenset(numbers),
             excerpt_blocks([evidence[n] for n in numbers]),
             " ".join(evidence[n].passage.passage.text for n in numbers),
+            evidence[numbers[0]].passage.passage.header.split(HEADER_SEPARATOR, 1)[0],
         )
         for document_id, numbers in by_document.items()
     ]
@@ -187,6 +195,17 @@ class _Answer:
                 if columns <= statement.about and statement.share >= LEAST:
                     self._say(statement, number)
                     break
+
+    def verdict(self) -> bool | None:
+        """What the first sentence answers to a question for yes or no, where no document disputes it."""
+        asked, code = self._question.asked.form, self._question.terms.code
+        decided = verdict(asked, self._told[0][0].text, code) if self._told else None
+        if decided is None or any(
+            disputes(asked, statement.text, decided, code)
+            for statement, _ in [*self._told, *self._ranked(self._statements.weights())]
+        ):
+            return None
+        return decided
 
     def drafts(
         self, further: int, leads: Sequence[tuple[str, str]] = ()
@@ -261,11 +280,45 @@ class _Answer:
         aside = ""
         if related and self._told[-1][1] != number and self._says is not None:
             aside = {"same": self._says.same, "other": self._says.other}.get(related[-1][0], "")
-        document = self._documents[number]
-        text = labelled(document.label, statement.text, document.text, aside)
-        self.sentences.append(SentenceDraft(tidy(text), (number,)))
-        self._told.append((statement, number))
+        against = next((place for how, place in related if how == "other" and self._told[place][1] != number), None)
+        day, first = self._day(number), "" if against is None else self._day(self._told[against][1])
+        if against is None or not day or not first or day == first:
+            self._put(len(self._told), statement, number, aside=aside)
+            return True
+        # Of contradicting statements each shows its day, and the newest comes first.
+        earlier, other = self._told.pop(against)
+        self.sentences.pop(against)
+        if day > first:
+            self._put(against, statement, number, day)
+            self._put(against + 1, earlier, other, first, aside)
+        else:
+            self._put(against, earlier, other, first)
+            self._put(len(self._told), statement, number, day, aside)
         return True
+
+    def _put(self, place: int, statement: Statement, number: int, day: str = "", aside: str = "") -> None:
+        """Say a statement in a place, with what names its document; what the label says is cited too."""
+        document = self._documents[number]
+        facts = [fact for n in document.passages for fact in self._statements.passages[n].facts]
+        cited = [
+            fact for fact in facts if fact.text and (fact.text == document.title or (day and fact.text[:10] == day))
+        ]
+        known = " ".join([document.text, *(fact.text for fact in cited)])
+        for parts in ((document.label, day, statement.heading), (day, statement.heading), (statement.heading,), ()):
+            label = ", ".join(dict.fromkeys(part for part in parts if part))
+            text = labelled(label, statement.text, known, aside)
+            if text != labelled("", statement.text, known, aside):
+                break
+        ids = tuple(fact.id for fact in cited if fact.text[:10] in text)
+        statement = msgspec.structs.replace(statement, block_ids=tuple(dict.fromkeys((*statement.block_ids, *ids))))
+        self.sentences.insert(place, SentenceDraft(tidy(text), (number,)))
+        self._told.insert(place, (statement, number))
+
+    def _day(self, number: int) -> str:
+        """The day of a document, ISO 8601; empty without one."""
+        passages = self._statements.passages
+        day = day_of([fact.text for n in self._documents[number].passages for fact in passages[n].facts])
+        return day.isoformat() if day else ""
 
     def _cite_beside(self, place: int, number: int) -> None:
         """Cite another document for a sentence that was said; under one's label it would be that one's alone."""
