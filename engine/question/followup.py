@@ -30,6 +30,8 @@ LEANING_WORDS = 6
 """The same for a message that leans on what came before by a pronoun or by its opening word."""
 CARRIED_WORDS = 8
 """Words that a message takes along at most; the latest first."""
+LONGEST = 2_000
+"""Characters of the question before that a message adds to, so that a long session does not ask ever more."""
 _ANY_DAY = date(2000, 1, 1)
 """Only where dates stand matters here, not which days they mean."""
 _MARKER = re.compile(r"\s*\[\d+\]")
@@ -90,7 +92,7 @@ def follow_up(before: Asked, message: str, said: str = "") -> Asked:
     kept = _without_dates(before.text, code) if dates_in(rest, _ANY_DAY, code) else before.text
     if rest.casefold() in kept.casefold():
         return msgspec.structs.replace(before, text=kept)
-    text = f"{kept} {rest}"
+    text = f"{kept[:LONGEST]} {rest}"
     return Asked(text, rest, f"{before.form} {rest}", (0, len(text)))
 
 

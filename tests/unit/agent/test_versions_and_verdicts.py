@@ -12,7 +12,7 @@ DATE = {"type": "datetime", "is_filterable": True}
 NOTES = [
     ("n1", "Minutes of 4 March", "2026-03-04", "The budget for the fair is 3,000 euros. Nobody has booked the stage."),
     ("n2", "Minutes of 6 May", "2026-05-06", "The budget for the fair is 4,500 euros. Ines Karr keeps the keys."),
-    ("n3", "Changelog", "2026-04-01", "## 3.0.7 (2026-03-18)\n- Fixed it.\n\n## 3.0.0 (2026-01-09)\n- Added dark mode."),
+    ("n3", "Changelog", "2026-04-01", "## 3.0.7 (2026-03-18)\n- A fix.\n\n## 3.0.0 (2026-01-09)\n- Added dark mode."),
     ("n4", "Requirements", "2026-01-02", "The program needs 4 GB of memory. Linux is not supported."),
     ("n5", "Rules", "2026-01-02", "Dogs are allowed in the office on Fridays. Guests must sign the book."),
     ("d1", "Blatt 4", "2026-03-04", "Die Pacht des Gartens beträgt 300 Euro. Rauchen ist im Lager nicht erlaubt."),
