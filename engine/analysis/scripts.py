@@ -22,6 +22,8 @@ HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
 WITHOUT_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\ua9e0-\ua9ff\uaa60-\uaa7f"
 """Thai, Lao, Burmese, Khmer and their relatives: words follow each other, a space ends a phrase or a sentence."""
 CJK = HAN + KANA
+CAPITAL = "".join(chr(c) for c in range(0x2E80) if chr(c).isupper() or chr(c).istitle())
+"""The capitals of every script that has any, for a class of characters."""
 
 _UNSPACED = (
     "\u0e00-\u0e4f\u0e80-\u0edf"  # Thai, Lao

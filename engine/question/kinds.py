@@ -8,13 +8,13 @@ from functools import cache
 from typing import Literal
 
 from engine.analysis.language import language, neutral
-from engine.analysis.scripts import is_spelled, is_unspaced
+from engine.analysis.scripts import CAPITAL, is_spelled, is_unspaced
 
 Kind = Literal["amount", "money", "time", "person", "place"]
 KINDS: tuple[Kind, ...] = ("amount", "time", "person", "place")
 BESIDE = 3
 """Words between a number and what it counts, at most."""
-_NAME = re.compile(r"(?<=\s)[^\W\d_a-z]\w+")
+_NAME = re.compile(rf"(?<=\s)[{CAPITAL}]\w+")
 _CASED = re.compile(r"[^\W\d_]")
 _PRICE = re.compile(r"(?<![\d.,])\d+[.,]\d\d(?![\d.,]*\d)")
 _WORD = re.compile(r"[^\W_]+")

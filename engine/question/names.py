@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 
 from engine.analysis.language import DEFAULT_LANGUAGE, language
+from engine.analysis.scripts import CAPITAL
 from engine.analysis.words import folded
 
 MAX_NAMES = 12
 _CAPITALISED = re.compile(
-    r"(?<![\w’'])(?:[^\W\d_a-z][\w&’'-]*|[a-z]+[A-Z]\w*)"
-    r"(?:[ \t]+(?:(?:of|the|de|von|van|der|la|le|del|di|da|al|bin|&)[ \t]+){0,2}(?:[^\W\d_a-z][\w&’'-]*|\d[\w.-]*))*"
+    rf"(?<![\w’'])(?:[{CAPITAL}][\w&’'-]*|[a-z]+[A-Z]\w*)"
+    rf"(?:[ \t]+(?:(?:of|the|de|von|van|der|la|le|del|di|da|al|bin|&)[ \t]+){{0,2}}(?:[{CAPITAL}][\w&’'-]*|\d[\w.-]*))*"
 )
 _QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]{2,80})[”\"“»]|(?<!\w)['‘]([^'‘’]{2,80})['’](?!\w)")
 _FIGURE = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,]*\d%?|(?<![\w.,])\d%?(?![\w.,]\w)")
@@ -26,6 +27,8 @@ def names_in(text: str, skip: Sequence[tuple[int, int]] = (), code: str = DEFAUL
 
     >>> names_in("Did Sam Altman leave OpenAI before the “GPT-4” launch?")
     ['Sam Altman', 'OpenAI', 'GPT-4']
+    >>> names_in("Когда открылся музей в Твери?", code="ru"), names_in("博物馆什么时候开门")
+    (['Твери'], [])
     """
     found: list[tuple[int, str]] = []
     for pattern in (_CAPITALISED, _QUOTED, _FIGURE):

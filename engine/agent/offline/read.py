@@ -13,6 +13,7 @@ from engine.agent.evidence.coverage import Coverage
 from engine.agent.offline import wording
 from engine.agent.steps import Block, Evidence, Plan, Question, ReadingPassage
 from engine.agent.workers import InThread
+from engine.analysis.scripts import CAPITAL
 
 MAX_BLOCKS = 5
 ENOUGH = 0.6
@@ -21,7 +22,7 @@ NEIGHBOUR = 0.2
 """What a sentence gains from the better of its neighbours: a thought often runs over two."""
 BEARS = 0.6
 """Share of the best coverage of a sub-question from which a passage bears on it."""
-_NAME = re.compile(r"(?<=\s)[^\W\d_a-z]\w+")
+_NAME = re.compile(rf"(?<=\s)[{CAPITAL}]\w+")
 _MANY = 8
 """Passages from which on reading leaves the event loop."""
 
