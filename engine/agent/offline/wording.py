@@ -17,8 +17,9 @@ MAX_LABEL = 100
 MAX_SENTENCE = 400
 """Characters above which a shorter sentence is preferred."""
 MIN_SENTENCE = 15
-READS_BADLY = 0.75
-"""Factor on a sentence for each reason for which it reads badly where it stands alone."""
+READS_BADLY = 0.94
+"""Factor on a sentence for each reason for which it reads badly where it stands alone. Lower chooses sentences that
+read better and answer less often: .75 costs .01 to .02 of the first sentences in each language measured."""
 NOTHING = 0.3
 """Factor on what stands in no sentence that answers: links, bylines, invitations to subscribe."""
 _KEPT = 4_096
