@@ -12,7 +12,8 @@ Place: TypeAlias = Path | str
 """A folder, or ``postgresql://…``."""
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/?]*@")
-_PASSWORD = re.compile(r"(?<=password=)[^&\s]*", re.IGNORECASE)
+_PASSWORD = re.compile(r"(password\s*=\s*)('(?:\\.|[^'\\])*'?|[^&\s]*)", re.IGNORECASE)
+_USER = re.compile(r"((?:^|\s)user\s*=\s*)('(?:\\.|[^'\\])*'?|\S*)")
 
 
 def place(raw: str) -> Place:
@@ -21,9 +22,11 @@ def place(raw: str) -> Place:
 
 
 def without_secrets(address: str) -> str:
-    """`address` without the name and password within it.
+    r"""`address` without the name and password within it.
 
     >>> without_secrets("postgresql://me:secret@db/quarry?sslmode=require")
     'postgresql://***@db/quarry?sslmode=require'
+    >>> without_secrets(r"host=db user=me password = 'my \'secret' dbname=quarry")
+    'host=db user=*** password = *** dbname=quarry'
     """
-    return _PASSWORD.sub("***", _CREDENTIALS.sub("***@", address))
+    return _USER.sub(r"\1***", _PASSWORD.sub(r"\1***", _CREDENTIALS.sub("***@", address)))

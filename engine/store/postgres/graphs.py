@@ -7,6 +7,8 @@ index is built beside reads and writes and takes its place.
 
 from __future__ import annotations
 
+import time
+
 from engine.settings import VectorSettings
 from engine.store.postgres.connection import Connection, Pool
 
@@ -14,6 +16,7 @@ GROWTH = 0.15
 """Share of passages after a graph from which on a larger one is due. Smaller scans less and builds more often."""
 _LOCK = 0x51554153
 """Of advisory locks with a part's number: one server at a time builds for it."""
+POLL_S = 0.5
 _GRAPH = "passages_near_"
 DUE = f"(passages > %(graph_from)s AND next_label - graph_upto > greatest(%(graph_from)s, {GROWTH} * graph_upto))"
 """SQL: a namespace is to get a graph, or a larger one."""
@@ -24,7 +27,7 @@ def build_graph(pool: Pool, namespace: int, part: int, dimension: int, settings:
     with pool.apart() as connection:
         try:
             connection.execute("SET statement_timeout = 0")
-            connection.execute("SELECT pg_advisory_lock(%s, %s)", [_LOCK, part % 2**31])
+            _lock(connection, part)
             row = connection.execute(
                 f"SELECT next_label FROM quarry.namespaces WHERE part = %(part)s AND {DUE}".encode(),
                 {"part": part, "graph_from": settings.graph_from},
@@ -52,6 +55,13 @@ def build_graph(pool: Pool, namespace: int, part: int, dimension: int, settings:
         finally:
             # Its settings and its lock go with it.
             connection.close()
+
+
+def _lock(connection: Connection, part: int) -> None:
+    # Waiting within a statement would keep a snapshot, for whose end the build of the other server waits.
+    statement = "SELECT pg_try_advisory_lock(%s, %s)"
+    while connection.execute(statement, [_LOCK, part % 2**31]).fetchone() != (True,):
+        time.sleep(POLL_S)
 
 
 def drop_graphs(pool: Pool, part: int) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import engine
 from engine.store.postgres import migrate
@@ -46,6 +47,19 @@ def run(where: str, *statements: str) -> None:
 )
 def test_an_address_that_cannot_be_read(where: str) -> None:
     assert "cannot be read" in refusal(where) or "cannot be reached" in refusal(where)
+
+
+def test_an_address_in_keywords_is_a_database_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    where = database_of(tmp_path / "held")
+    before = sorted(tmp_path.iterdir())
+    with opened(make_conninfo(**conninfo_to_dict(where))) as quarry:
+        quarry.upsert("boats", [{"id": "a", "body": "A boat."}])
+    with opened(where) as quarry:
+        assert quarry.get("boats", "a")["body"] == "A boat."
+    assert sorted(tmp_path.iterdir()) == before
+    assert refusal(f"host=127.0.0.1 port=1 dbname=quarry password='{SECRET}'") == "The database cannot be reached."
+    assert "cannot be read" in refusal(f"host=127.0.0.1 pasword={SECRET}")
 
 
 def test_nobody_listens() -> None:

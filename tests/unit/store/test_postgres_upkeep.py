@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,17 @@ def test_what_came_after_a_graph_is_found_too_and_gets_into_the_next(held: Held)
     (after,) = held.rows("SELECT graph_upto FROM quarry.namespaces")
     assert after > before
     assert found(held.backend, ask(held.backend, "zeppelin over the quay", k=3).vector)[0] == "late"
+
+
+def test_servers_that_tidy_together_build_one_graph(held: Held) -> None:
+    others = [PostgresBackend(Pool(held.where), SETTINGS) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(other.maintain, 1) for other in others]:
+            done.result()
+    for other in others:
+        other.close()
+    assert held.graphs() == 1
+    assert maintenance.due(held.pool, SETTINGS) == []
 
 
 def test_vectors_that_are_too_many_to_remember_are_scanned_by_the_database(held: Held) -> None:
