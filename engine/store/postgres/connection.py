@@ -30,6 +30,8 @@ WAIT_S = 10.0
 STATEMENT_MS = 60_000
 """A statement is stopped after so long, waiting for another writer included; an upload of 10,000 documents takes a
 tenth."""
+LOCK_MS = 50_000
+"""Of that, for a lock: another writer of the namespace, a reindex, or a transaction that somebody left open."""
 ATTEMPTS = 4
 PAUSE_S = 0.1
 """Before the second attempt; doubles with each."""
@@ -37,7 +39,8 @@ ASKED_S = 5.0
 """How long it is asked what became of a commit whose answer was lost."""
 
 _SETTINGS = (
-    "SELECT set_config('statement_timeout', %s, false), set_config('TimeZone', 'UTC', false), "
+    "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false), "
+    "set_config('TimeZone', 'UTC', false), "
     "set_config('search_path', concat_ws(', ', 'quarry', 'public', (SELECT quote_ident(nspname) FROM pg_extension "
     "JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector')), false)"
 )
@@ -278,7 +281,7 @@ class Pool:
     def _connect(self) -> Connection:
         connection: Connection = psycopg.connect(**self._parameters, autocommit=True)
         try:
-            connection.execute(_SETTINGS, [str(STATEMENT_MS)])
+            connection.execute(_SETTINGS, [str(STATEMENT_MS), str(LOCK_MS)])
             if self._vectors:
                 register_vector(connection)
                 connection.execute(_GRAPHS)

@@ -57,6 +57,11 @@ def _translated(error: psycopg.Error) -> StorageError:
             return StorageError(
                 "A table of Quarry is missing in the database: restore a backup, or drop the schema `quarry`."
             )
+        case errors.LockNotAvailable():
+            return StorageError(
+                "Another transaction holds this namespace: a long upload, a reindex, or one that was left open; "
+                "pg_stat_activity of the database lists them."
+            )
         case errors.QueryCanceled():
             return StorageError("The database took too long for a statement.")
         case errors.ReadOnlySqlTransaction():

@@ -17,6 +17,13 @@ GROWTH = 0.15
 _LOCK = 0x51554153
 """Of advisory locks with a part's number: one server at a time builds for it."""
 POLL_S = 0.5
+MOST_MEMORY_KB = 2**20
+"""That a build asks of the database beyond its `maintenance_work_mem`: a graph that does not fit takes many times as
+long."""
+_MEMORY = (
+    "SELECT set_config('maintenance_work_mem', greatest(setting::int8, least(%s, %s)) || 'kB', false) "
+    "FROM pg_settings WHERE name = 'maintenance_work_mem'"
+)
 _GRAPH = "passages_near_"
 DUE = f"(passages > %(graph_from)s AND next_label - graph_upto > greatest(%(graph_from)s, {GROWTH} * graph_upto))"
 """SQL: a namespace is to get a graph, or a larger one."""
@@ -26,7 +33,9 @@ def build_graph(pool: Pool, namespace: int, part: int, dimension: int, settings:
     """Build the part's next graph while reads and writes go on; where another server does, wait for it."""
     with pool.apart() as connection:
         try:
-            connection.execute("SET statement_timeout = 0")
+            connection.execute(
+                "SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)"
+            )
             _lock(connection, part)
             row = connection.execute(
                 f"SELECT next_label FROM quarry.namespaces WHERE part = %(part)s AND {DUE}".encode(),
@@ -44,6 +53,7 @@ def build_graph(pool: Pool, namespace: int, part: int, dimension: int, settings:
                 f"WITH (m = {settings.m}, ef_construction = {settings.ef_construction}) "
                 f"WHERE part = {part} AND label < {upto}"
             )
+            connection.execute(_MEMORY, [(2 * dimension + 60 * settings.m + 300) * upto // 1024, MOST_MEMORY_KB])
             connection.execute(statement.encode())
             # A large upload was just written; what the planner believes of the tables is from before.
             connection.execute("ANALYZE quarry.documents, quarry.passages, quarry.postings")

@@ -11,6 +11,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import engine
+from engine.store.postgres import connection as connection_module
 from engine.store.postgres import migrate
 from tests.embedders import HashingEmbedder
 from tests.postgres import address, database_of, server
@@ -116,6 +117,39 @@ def test_a_table_that_was_dropped(tmp_path: Path) -> None:
             with pytest.raises(engine.StorageError, match="table of Quarry is missing"):
                 call()
         assert quarry.get("boats", "a") == {"id": "a", "body": "A boat."}
+
+
+def test_a_disk_that_is_full_leaves_nothing_half_written(tmp_path: Path) -> None:
+    where = database_of(tmp_path)
+    with opened(where) as quarry:
+        quarry.upsert("boats", [{"id": "a", "body": "A boat."}])
+        # What the server says when it has no space left, in the middle of the upload.
+        run(
+            where,
+            "CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$",
+            "CREATE TRIGGER no_space BEFORE INSERT ON quarry.postings EXECUTE FUNCTION no_space()",
+        )
+        with pytest.raises(engine.StorageFull, match="no space left"):
+            quarry.upsert("boats", [{"id": "b", "body": "A barge."}, {"id": "a", "body": "Another."}])
+        assert quarry.check() == []
+        assert [document["body"] for document in quarry.documents("boats").documents] == ["A boat."]
+        run(where, "DROP TRIGGER no_space ON quarry.postings")
+        assert quarry.upsert("boats", [{"id": "b", "body": "A barge."}]) == 1
+
+
+def test_a_transaction_that_somebody_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = database_of(tmp_path)
+    monkeypatch.setattr(connection_module, "LOCK_MS", 300)
+    with opened(where) as quarry:
+        quarry.upsert("boats", [{"id": "a", "body": "A boat."}])
+        with psycopg.connect(where) as other:
+            other.execute("SELECT * FROM quarry.namespaces FOR UPDATE")
+            with pytest.raises(engine.StorageError, match="Another transaction holds"):
+                quarry.upsert("boats", [{"id": "b", "body": "A barge."}])
+            # Readers wait for nobody.
+            assert quarry.retrieve("boats", "boat", k=1)[0].document_id == "a"
+        assert quarry.upsert("boats", [{"id": "b", "body": "A barge."}]) == 1
 
 
 def test_servers_that_start_together_make_the_tables_once(tmp_path: Path) -> None:
