@@ -16,6 +16,8 @@ def shape_of(text: str, code: str = DEFAULT_LANGUAGE) -> AnswerShape:
 
     >>> shape_of("When was the bridge built?"), shape_of("Is it open?"), shape_of("Who built it?")
     ('temporal', 'yes_no', 'fact')
+    >>> shape_of("¿Cuántas plazas hay?", "es"), shape_of("博物馆开门吗?", "zh")
+    ('fact', 'yes_no')
     """
     held = language(code)
     if wanted(text, code) == "time":
@@ -34,7 +36,7 @@ def _is_yes_no(text: str, code: str) -> bool:
     asks = held.pattern("which", "amount", "time", "person", "place", "listing").search(text)
     is_first = opens(text, held.pattern("yes_no")) or opens(text, held.pattern("between", "before", "after", "since"))
     is_last = not any(map(str.isalnum, text[verb.end() :]))
-    return (is_first or is_last) and (asks is None or verb.start() < asks.start() or is_last)
+    return (is_first or is_last) and (asks is None or verb.start() < asks.start())
 
 
 def opens(text: str, words: re.Pattern[str]) -> bool:
