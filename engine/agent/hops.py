@@ -12,22 +12,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from engine.agent.steps import PlannedQuery
-from engine.analysis.analyzer import language_of, text_analyzer
-from engine.analysis.language import language
-from engine.analysis.scripts import prepare
+from engine.agent.titles import FOLLOWED, MARK, NAMED, Link, Titles, content_of, places_of, relates, terms_of
+from engine.analysis.analyzer import language_of
 from engine.model.document import Passage
 from engine.question.asked_language import question_language
 from engine.question.names import names_in
-from engine.question.terms import identifiers_in, without_content
+from engine.question.terms import without_content
 from engine.retrieval.query import Ranked
-from engine.text.headers import split_header, without_qualifier
 
 
 class Lookups(NamedTuple):
@@ -48,43 +44,10 @@ LOOKED_UP = 24
 """Passages that a lookup of titles gives."""
 LINKS = 8
 """Documents that are added at most; more would push out what the question itself brought up."""
-NAMESAKES = 3
-"""Documents that may share a name; one that more of them share, such as a publisher's, names none of them."""
-FOLLOWED = 0.95
-"""What a document is worth that a passage names, as a share of that passage's score."""
-NAMED = 0.99
-"""What a document is worth at least whose title of several words stands in the question, likewise."""
-UNRELATED = 0.95
-"""Factor on a name that stands near no word of the question: the film's director is asked for, not its actors."""
-NEAR_BEFORE, NEAR_AFTER = 6, 3
-"""Terms before a name, and after it, in which a word of the question relates to it."""
-SAME_BEGINNING = 5
-"""Letters that two words share at least to be forms of one: "directed", "director"."""
 FOLLOWED_PARTS = 2
 """Documents that the question is asked of by name, at most: those of two that it compares."""
-_MARK = "\x1f"
 _WORD = re.compile(r"\w+")
 _ID = re.compile(r"(?<!\w)(?=[\w./-]*[^\W\d])(?=[\w./-]*(?:\d|\w[./]\w))\w[\w./-]+\w(?!\w)")
-
-
-class Link(msgspec.Struct, frozen=True):
-    """A document that a better passage, or the question, names.
-
-    Attributes:
-        passage: the one of the document that holds most of the question.
-        name: its title.
-        through: the passage that names it; None where the question does.
-        strength: of the best passage's score, in (0, 1].
-        related: a word of the question stands beside the name in `through`.
-        is_titled: the name is the document's own; else its text speaks of it, which proves little.
-    """
-
-    passage: Passage
-    name: str
-    through: Passage | None
-    strength: float
-    related: bool = False
-    is_titled: bool = True
 
 
 def with_links(question: str, ranked: Ranked, lookups: Lookups, k: int) -> Ranked:
@@ -102,7 +65,7 @@ def links(question: str, ranked: Ranked, lookups: Lookups) -> list[Link]:
     if not lacking(question, seeds[0], spoken):
         return []
     titles = lookups.titled("\n".join([question, *(seed.text for seed in seeds)]), LOOKED_UP).passages
-    named = _Names([*titles, *_with_ids(question, seeds, lookups)], spoken)
+    named = Titles([*titles, *_with_ids(question, seeds, lookups)], spoken)
     found: dict[str, Link] = {}
     asked = [link for link in named.in_question(question) if link.strength > 0]
     for link in asked:
@@ -114,7 +77,7 @@ def links(question: str, ranked: Ranked, lookups: Lookups) -> list[Link]:
     known = {seed.document_id for seed in seeds}
     more = _first_of_documents(link.passage for link in asked if link.passage.document_id not in known)[:SEEDS]
     if more:
-        others = _Names(lookups.titled("\n".join(seed.text for seed in more), LOOKED_UP).passages, spoken)
+        others = Titles(lookups.titled("\n".join(seed.text for seed in more), LOOKED_UP).passages, spoken)
         for seed in more:
             for link in others.in_passage(question, seed, shares[seed.document_id]):
                 _keep(found, link)
@@ -138,19 +101,19 @@ def _mentioned(question: str, seed: Passage, lookups: Lookups, spoken: str) -> I
     """
     code = question_language(question)
     missing = frozenset(w for w in lacking(question, seed, spoken) - without_content(code) if not w.isdecimal())
-    asked, terms = _content(_terms(question, spoken), spoken), _terms(seed.text, spoken)
+    asked, terms = content_of(terms_of(question, spoken), spoken), terms_of(seed.text, spoken)
     near: dict[str, str] = {}
     for name in names_in(seed.text, code=code):
-        key = _terms(name, spoken)
-        is_new = len(key) > 2 and not name[0].isdigit() and key not in _terms(question, spoken)
-        if is_new and any(_relates(terms, start, start + len(key), asked) for start in _places(terms, key)):
+        key = terms_of(name, spoken)
+        is_new = len(key) > 2 and not name[0].isdigit() and key not in terms_of(question, spoken)
+        if is_new and any(relates(terms, start, start + len(key), asked) for start in places_of(terms, key)):
             near.setdefault(key, name)
     names = dict(list(near.items())[:FOLLOWED_PARTS])
     if not names or not missing:
         return
     words = " ".join([*names.values(), *missing])
     for passage in lookups.query(PlannedQuery(words, mode="lexical"), LOOKED_UP).passages:
-        text = _terms(f"{passage.header}\n{passage.text}", spoken)
+        text = terms_of(f"{passage.header}\n{passage.text}", spoken)
         told = passage.document_id != seed.document_id and missing - lacking(question, passage, spoken)
         key = next((key for key in names if key in text), None)
         if told and key is not None:
@@ -172,7 +135,7 @@ def followed(question: str, found: Sequence[Link]) -> list[str]:
         missing = lacking(question, link.through, spoken)
         told = missing - lacking(question, link.passage, spoken)
         if told:
-            words = [word for word in _WORD.findall(question) if told & set(_terms(word, spoken).split(_MARK))]
+            words = [word for word in _WORD.findall(question) if told & set(terms_of(word, spoken).split(MARK))]
             asked[link.through.label] = " ".join([link.name, *dict.fromkeys(words)])
     return list(asked.values())[:FOLLOWED_PARTS]
 
@@ -230,8 +193,8 @@ def spread(ranked: Ranked, found: Sequence[Link], k: int) -> Ranked:
 
 def lacking(question: str, passage: Passage, spoken: str) -> frozenset[str]:
     """Terms of `question` with content that neither `passage` nor its header holds."""
-    held = _terms(f"{passage.header}\n{passage.text}", spoken).split(_MARK)
-    return _content(_terms(question, spoken), spoken).difference(held)
+    held = terms_of(f"{passage.header}\n{passage.text}", spoken).split(MARK)
+    return content_of(terms_of(question, spoken), spoken).difference(held)
 
 
 def shares_of(ranked: Ranked) -> dict[str, float]:
@@ -243,83 +206,6 @@ def shares_of(ranked: Ranked) -> dict[str, float]:
     for passage, score in zip(ranked.passages, ranked.scores.tolist(), strict=True):
         shares.setdefault(passage.document_id, max(0.0, score) / top)
     return shares
-
-
-class _Names:
-    """The titles of some passages, and where they stand in a text.
-
-    Args:
-        passages: candidates; those of one document share their titles.
-        spoken: the language that names and texts are compared in.
-    """
-
-    def __init__(self, passages: Sequence[Passage], spoken: str) -> None:
-        self._spoken = spoken
-        self._passages: dict[str, list[Passage]] = {}
-        owners: dict[str, list[tuple[str, str]]] = {}
-        for passage in passages:
-            held = self._passages.setdefault(passage.document_id, [])
-            held.append(passage)
-            if len(held) == 1:
-                titles = [*map(without_qualifier, split_header(passage.header)), passage.document_id]
-                for title in dict.fromkeys([*titles, *identifiers_in(passage.header)]):
-                    key = _terms(title, spoken)
-                    if len(key) > 2:
-                        owners.setdefault(key, []).append((passage.document_id, title))
-        self._owners = {key: held for key, held in owners.items() if len({d for d, _ in held}) <= NAMESAKES}
-
-    def in_question(self, question: str) -> list[Link]:
-        """Documents that `question` names by a title of several words."""
-        text = _terms(question, self._spoken)
-        return [
-            Link(self._best_of(document, question), title, None, NAMED)
-            for key, _ in self._standing_in(text)
-            if key.count(_MARK) > 2
-            for document, title in self._owners[key]
-        ]
-
-    def in_passage(self, question: str, seed: Passage, share: float) -> list[Link]:
-        """Documents other than its own that `seed` names.
-
-        Args:
-            share: score of the seed as a share of the best.
-        """
-        text = _terms(seed.text, self._spoken)
-        asked = _content(_terms(question, self._spoken), self._spoken)
-        found: list[Link] = []
-        for key, places in self._standing_in(text):
-            related = any(_relates(text, start, start + len(key), asked) for start in places)
-            strength = FOLLOWED * share * (1.0 if related else UNRELATED)
-            found += [
-                Link(self._best_of(document, question), title, seed, strength, related)
-                for document, title in self._owners[key]
-                # A single word is a name where it is written as one: "Home" is a film, "home" is none.
-                if document != seed.document_id and (key.count(_MARK) > 2 or title in seed.text)
-            ]
-        return found
-
-    def _standing_in(self, text: str) -> list[tuple[str, list[int]]]:
-        """Names with the places where they stand, but not where they are a part of a longer name that stands there."""
-        places = {key: found for key in self._owners if (found := _places(text, key))}
-        spans = [(start, start + len(key)) for key, found in places.items() for start in found]
-        standing: list[tuple[str, list[int]]] = []
-        for key, found in places.items():
-            kept = [
-                start
-                for start in found
-                if not any(a <= start and start + len(key) <= b and b - a > len(key) for a, b in spans)
-            ]
-            if kept:
-                standing.append((key, kept))
-        return standing
-
-    def _best_of(self, document: str, question: str) -> Passage:
-        """The document's passage with the most words of the question, the first of equals."""
-        held = self._passages[document]
-        if len(held) == 1:
-            return held[0]
-        asked = _content(_terms(question, self._spoken), self._spoken)
-        return max(held, key=lambda p: (len(asked & set(_terms(p.text, self._spoken).split(_MARK))), -p.label))
 
 
 def _ids_in(text: str) -> Iterator[str]:
@@ -340,36 +226,3 @@ def _first_of_documents(passages: Iterable[Passage]) -> list[Passage]:
     for passage in passages:
         first.setdefault(passage.document_id, passage)
     return list(first.values())
-
-
-@lru_cache(maxsize=4_096)
-def _terms(text: str, spoken: str) -> str:
-    """The terms of `text` in order with a mark around each; remembered, since searches meet the same passages."""
-    return _MARK + _MARK.join(text_analyzer(spoken).analyze(prepare(text))) + _MARK
-
-
-def _places(text: str, key: str) -> list[int]:
-    found: list[int] = []
-    at = text.find(key)
-    while at >= 0:
-        found.append(at)
-        at = text.find(key, at + 1)
-    return found
-
-
-def _content(terms: str, spoken: str) -> frozenset[str]:
-    """Those of `terms` that say something of a subject."""
-    return frozenset(terms.split(_MARK)) - _empty(spoken) - {""}
-
-
-@lru_cache(maxsize=64)
-def _empty(spoken: str) -> frozenset[str]:
-    return frozenset(_terms(" ".join(sorted(language(spoken).empty)), spoken).split(_MARK))
-
-
-def _relates(text: str, start: int, end: int, asked: frozenset[str]) -> bool:
-    """Whether a word of the question, or another form of one, stands beside ``text[start:end]``."""
-    before = text[:start].rsplit(_MARK, NEAR_BEFORE)[1:]
-    after = text[end:].split(_MARK, NEAR_AFTER)[:NEAR_AFTER]
-    beginnings = {word[:SAME_BEGINNING] for word in asked if len(word) >= SAME_BEGINNING}
-    return any(word in asked or word[:SAME_BEGINNING] in beginnings for word in (*before, *after) if word)

@@ -17,7 +17,7 @@ from engine.agent.answer.verify import Verified, verified
 from engine.agent.budget import Budget
 from engine.agent.drafts import AnswerDraft
 from engine.agent.gathering import Gathered
-from engine.agent.hops import Link, followed, leads, together
+from engine.agent.hops import followed, leads, together
 from engine.agent.material import Material
 from engine.agent.ports import Retrieval
 from engine.agent.state import TurnResult, TurnState, everything_asked, fitting, ordered
@@ -33,6 +33,7 @@ from engine.agent.steps import (
     SoFar,
     Steps,
 )
+from engine.agent.titles import Link
 from engine.agent.workers import InThread
 from engine.model.events import StatusEvent
 from engine.model.explain import Explanation

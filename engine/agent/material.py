@@ -15,11 +15,12 @@ from engine.agent.blocks import shown_attributes, to_reading
 from engine.agent.budget import Budget
 from engine.agent.evidence.select import select
 from engine.agent.gathering import Gathered, distinct
-from engine.agent.hops import Link, Lookups, links, spread
+from engine.agent.hops import Lookups, links, spread
 from engine.agent.ports import Retrieval
 from engine.agent.state import TurnState, everything_asked
 from engine.agent.status import describe_filter
 from engine.agent.steps import Corpus, Evidence, Plan, PlannedQuery, ReadingPassage
+from engine.agent.titles import Link
 from engine.agent.workers import InThread
 from engine.errors import FilterError
 from engine.interruption import Interruption

@@ -9,8 +9,8 @@ import msgspec
 
 from engine.agent.evidence.coverage import Coverage
 from engine.agent.gathering import Gathering
-from engine.agent.hops import Link
 from engine.agent.steps import ClarificationDraft, Evidence, Plan, Question
+from engine.agent.titles import Link
 from engine.model.explain import ExplainedQuery, Explanation
 from engine.model.search import Result
 

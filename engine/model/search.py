@@ -104,7 +104,16 @@ class SearchResponse(msgspec.Struct, frozen=True, kw_only=True):
     explain: Explanation | None = None
 
     def _repr_html_(self) -> str:
-        return response_html(self)
+        return response_html(self._lines, self.results)
 
     def _repr_markdown_(self) -> str:
-        return response_markdown(self)
+        return response_markdown(self._lines, self.results)
+
+    @property
+    def _lines(self) -> list[str]:
+        """The answer, or the question back, or why it failed."""
+        if self.error is not None:
+            return [f"{self.error.code}: {self.error.message}"]
+        if (asked := self.clarification_needed) is not None:
+            return [asked.question, *(f"{number}. {option}" for number, option in enumerate(asked.options, 1))]
+        return [line for line in self.synthesis.split("\n") if line.strip()]

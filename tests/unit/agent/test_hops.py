@@ -11,7 +11,8 @@ import pytest
 import engine
 from benchmarks.encyclopaedia import Encyclopaedia
 from engine import Engine
-from engine.agent.hops import Link, followed, leads, spread, together
+from engine.agent.hops import followed, leads, spread, together
+from engine.agent.titles import Link
 from engine.model.document import Passage
 from engine.retrieval.query import Ranked
 
