@@ -13,7 +13,10 @@ import pytest
 import engine
 from engine import SessionFailed, SessionNotFound
 from engine.agent.bound import BoundRetrieval
+from engine.agent.sessions import MAX_STATE, SessionState, decode_state, encode_state
+from engine.agent.steps import Turn
 from engine.filters.check import parse_filter
+from engine.model.search import SearchRequest
 from engine.storage.sessions import SessionStore
 from tests.embedders import HashingEmbedder
 
@@ -136,3 +139,13 @@ def test_a_cancelled_turn_gives_its_session_back_and_keeps_the_loop_free(
     assert len(released_by) == 1
     assert threading.main_thread() not in released_by
     assert quarry.continue_search("n", session_id, message="And who put it out?").status == "completed"
+
+
+def test_the_state_of_a_session_is_bounded_and_keeps_what_was_asked_and_said_last() -> None:
+    request = SearchRequest(objective="Who lit the lantern?", context="A history.", multiturn=True)
+    turns = tuple(Turn(f"And in year {n}?", "It was lit. " * 2_000) for n in range(300))
+    long = SessionState(request=request, turns=turns, scanned=tuple(f"document-{n}" for n in range(200_000)))
+    raw = encode_state(long)
+    assert len(raw) <= MAX_STATE
+    kept = decode_state(raw)
+    assert (kept.request, kept.turns[-1]) == (request, turns[-1])

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from engine.errors import DataDirectoryLocked
+from engine.errors import DataDirectoryLocked, StorageError
 from engine.storage.lock import LOCK_FILE, DirectoryLock
 
 HOLDER = """
@@ -62,6 +63,18 @@ def test_the_same_process_is_refused_too_however_it_spells_the_path(tmp_path: Pa
         with pytest.raises(DataDirectoryLocked, match="this process"):
             DirectoryLock.acquire(same)
     lock.release()
+
+
+def test_a_directory_whose_lock_could_not_be_written_can_be_locked_later(tmp_path: Path) -> None:
+    """As on a full disk: no file may grow for the moment."""
+    least, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
+    try:
+        with pytest.raises(StorageError):
+            DirectoryLock.acquire(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (least, most))
+    DirectoryLock.acquire(tmp_path).release()
 
 
 def test_a_released_directory_can_be_locked_again(tmp_path: Path) -> None:
