@@ -17,7 +17,7 @@ from engine.agent.evidence.select import select
 from engine.agent.gathering import Gathered, distinct
 from engine.agent.hops import Lookups, links, spread
 from engine.agent.ports import Retrieval
-from engine.agent.state import TurnState, everything_asked
+from engine.agent.state import TurnState, said_by_client
 from engine.agent.status import describe_filter
 from engine.agent.steps import Corpus, Evidence, Plan, PlannedQuery, ReadingPassage
 from engine.agent.titles import Link
@@ -133,7 +133,7 @@ class Material:
     async def look_up_names(self, state: TurnState, plan: Plan) -> None:
         """Find out which names of the question stand nowhere, so that their absence can be told."""
         names = dict.fromkeys(name for part in plan.sub_questions for name in part.entities)
-        asked = everything_asked(state.question)
+        asked = said_by_client(state.question)
         unknown = [name for name in names if name not in state.absent and own_share(name, [asked]) == 1.0][:MAX_NAMES]
         if unknown:
             texts = [f"{g.passage.header} {g.passage.text}" for g in state.gathering.passages.values()]

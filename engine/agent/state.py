@@ -51,7 +51,12 @@ class TurnState:
 
 def everything_asked(question: Question) -> str:
     """Objective, messages and the beginning of the context, for looking up how rare their words are."""
-    said = [question.text, question.request.objective, question.message, *(turn.message for turn in question.turns)]
+    return f"{question.text} {said_by_client(question)}"
+
+
+def said_by_client(question: Question) -> str:
+    """As `everything_asked`, without what earlier answers put into a follow-up: their documents may be gone."""
+    said = [question.request.objective, question.message, *(turn.message for turn in question.turns)]
     return " ".join([*said, question.request.context[:MAX_COUNTED_CONTEXT]])
 
 
