@@ -11,6 +11,7 @@ from engine.agent.steps import Question, ReadingPassage
 from engine.analysis.language import DEFAULT_LANGUAGE, language
 from engine.analysis.scripts import is_unspaced
 from engine.analysis.words import folded
+from engine.text.headers import split_header
 
 MAX_LABEL = 100
 """Characters of a title or source that is put in front of a sentence; a longer one is left out, never cut."""
@@ -24,7 +25,7 @@ NOTHING = 0.3
 """Factor on what stands in no sentence that answers: links, bylines, invitations to subscribe."""
 _KEPT = 4_096
 """Sentences of which is remembered how they read: searches of one collection meet the same ones."""
-HEADER_SEPARATOR = " · "
+_FILE = re.compile(r"\S*/\S*|\S+\.[^\W\d]\w{0,4}")
 _LINKED = re.compile(r"https?://|www\.|(?<!\w)@\w|\b\w+\.(?:com|org|net|co|io)/|©", re.IGNORECASE)
 _BYLINE = re.compile(r"^\W*B[Yy] [A-Z][\w.'’-]+ [A-Z]")
 _LISTED = re.compile(r"^\W*\d{1,3}[.)]\s")
@@ -152,9 +153,15 @@ def label_of(passage: ReadingPassage, question: Question, asked: str) -> str:
 
 
 def title_of(passage: ReadingPassage) -> str:
-    """The document's title: the first part of the header; empty when there is none, or it is too long."""
-    title = untitled(passage.passage.header.split(HEADER_SEPARATOR, 1)[0])
-    return title if len(title) <= MAX_LABEL and len(title.split()) > 0 else ""
+    """The document's title, without what is no part of it; empty when there is none, or it is too long."""
+    title = untitled(written_title(passage))
+    return title if len(title) <= MAX_LABEL else ""
+
+
+def written_title(passage: ReadingPassage) -> str:
+    """The title as the document has it: the first part of the header, but for the name of a file, which says little."""
+    first = next(iter(split_header(passage.passage.header)), "")
+    return "" if _FILE.fullmatch(first) else first
 
 
 def untitled(text: str) -> str:

@@ -13,7 +13,7 @@ from engine.agent.evidence.likeness import Likeness
 from engine.agent.offline.constraints import day_of
 from engine.agent.offline.contrast import disputes, relation, verdict
 from engine.agent.offline.statements import Shares, Statement, Statements
-from engine.agent.offline.wording import HEADER_SEPARATOR, label_of, labelled, tidy
+from engine.agent.offline.wording import label_of, labelled, tidy, written_title
 from engine.agent.steps import Evidence, Judgement, Plan, Question
 from engine.agent.workers import InThread
 from engine.analysis.analyzer import query_terms
@@ -128,7 +128,7 @@ def sources(question: Question, evidence: Sequence[Evidence]) -> list[Source]:
             frozenset(numbers),
             excerpt_blocks([evidence[n] for n in numbers]),
             " ".join(evidence[n].passage.passage.text for n in numbers),
-            evidence[numbers[0]].passage.passage.header.split(HEADER_SEPARATOR, 1)[0],
+            written_title(evidence[numbers[0]].passage),
         )
         for document_id, numbers in by_document.items()
     ]

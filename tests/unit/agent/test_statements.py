@@ -77,8 +77,11 @@ def test_the_row_of_a_table_is_read_below_the_names_of_its_columns() -> None:
     assert first.text == "Car deck | 60 | 0."
 
 
-def test_the_title_is_the_first_part_of_the_header() -> None:
+def test_the_title_is_the_first_part_of_the_header_and_no_files_name() -> None:
     assert title_of(passage(1, "Text.", header="Fares in Lund · Transport")) == "Fares in Lund"
+    assert title_of(passage(1, "Text.", header="fares/lund.md · Fares in Lund · Transport")) == ""
+    assert title_of(passage(1, "Text.", header="notes.txt")) == ""
+    assert title_of(passage(1, "Text.", header="3.0.7")) == "3.0.7"
 
 
 def test_a_title_too_long_to_be_read_is_left_out() -> None:
