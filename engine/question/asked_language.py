@@ -26,8 +26,8 @@ def question_language(asked: str, held: Mapping[str, int] | None = None) -> str:
 
     >>> [question_language(q) for q in ("¿Cuándo se abrió el puente?", "Combien coûte l'entrée ?", "Opening hours")]
     ['es', 'fr', 'en']
-    >>> question_language("Rotterdam", {"nl": 90, "en": 10})
-    'nl'
+    >>> question_language("Rotterdam", {"nl": 90, "en": 10}), question_language("Ai dẫn đoàn đi hồ?", {"en": 5})
+    ('nl', 'vi')
     """
     words = set(_WORD.findall(asked.lower()))
     votes: dict[str, float] = {}
@@ -44,7 +44,9 @@ def question_language(asked: str, held: Mapping[str, int] | None = None) -> str:
     total = sum(held.values()) if held else 0
     for code, passages in (held or {}).items():
         if code in _told_by_words():
-            votes[code] = votes.get(code, 0.0) + PRIOR * passages / total
+            # Passages of a language without a stemmer are kept as English ones, so that says half as much.
+            prior = PRIOR / 2 if code == DEFAULT_LANGUAGE else PRIOR
+            votes[code] = votes.get(code, 0.0) + prior * passages / total
     if detected in votes:
         votes[detected] += PRIOR
     return max(sorted(votes), key=votes.__getitem__) if votes else DEFAULT_LANGUAGE

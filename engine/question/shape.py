@@ -18,6 +18,8 @@ def shape_of(text: str, code: str = DEFAULT_LANGUAGE) -> AnswerShape:
     ('temporal', 'yes_no', 'fact')
     >>> shape_of("¿Cuántas plazas hay?", "es"), shape_of("博物馆开门吗?", "zh")
     ('fact', 'yes_no')
+    >>> shape_of("電話番号は何番ですか?", "ja"), shape_of("犬は入れますか?", "ja")
+    ('fact', 'yes_no')
     """
     held = language(code)
     if wanted(text, code) == "time":
@@ -36,7 +38,11 @@ def _is_yes_no(text: str, code: str) -> bool:
     asks = held.pattern("which", "amount", "time", "person", "place", "listing").search(text)
     is_first = opens(text, held.pattern("yes_no")) or opens(text, held.pattern("between", "before", "after", "since"))
     is_last = not any(map(str.isalnum, text[verb.end() :]))
-    return (is_first or is_last) and (asks is None or verb.start() < asks.start())
+    if not is_first:
+        # A particle behind the question asks for yes or no where no other word asks: 何番ですか asks for a number.
+        words = [match.group() for match in held.pattern("asking").finditer(text[: verb.start()])]
+        return is_last and asks is None and all(held.pattern("yes_no").search(word) for word in words)
+    return asks is None or verb.start() < asks.start()
 
 
 def opens(text: str, words: re.Pattern[str]) -> bool:
