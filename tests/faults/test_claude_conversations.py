@@ -156,3 +156,16 @@ def test_a_planner_is_told_the_range_of_an_attribute_with_more_values_than_can_b
         plan = next(received for received in server.requests if step_of(received) == "plan")
     assert "size (int): 0 to 2049\n" in plan.user
     assert "at (datetime): 2020-01-01 to 2020-01-01T00:00:00.002049Z\n" in plan.user
+
+
+def test_names_that_stand_nowhere_are_told_to_the_answer(tmp_path: Path) -> None:
+    def names(received: Received) -> Act:
+        asked = {"text": "Did Velmor pay for the bridge?", "entities": ["Velmor"]}
+        if step_of(received) == "plan":
+            return Answer({"sub_questions": [asked], "queries": [], "shape": "fact"})
+        return polite(received)
+
+    with opened(tmp_path, names) as (quarry, server):
+        quarry.search("papers", objective="Did Velmor pay for the Pellam bridge?", context="c")
+        shown = {step_of(received): received.user for received in server.requests}
+    assert "Name that stands in no document: Velmor" in shown["answer"]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import engine
@@ -179,3 +180,26 @@ def test_leftovers_of_a_crash_in_a_drop_or_a_swap_are_cleared(copy: Path) -> Non
         # What came into being once is never removed because the catalog lacks it.
         assert sorted(p.name for p in namespaces.iterdir()) == ["1", "8"]
         assert quarry.check() == ["folder '8' belongs to no namespace of the catalog"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("DELETE FROM documents WHERE id = 'd1'", "1 passages belong to no document"),
+        ("DELETE FROM attributes", "3 documents lack their attribute values"),
+        ("INSERT INTO attributes (key) VALUES (99)", "1 attribute values belong to no document"),
+        ("UPDATE attribute_columns SET type = 'string'", "attribute 'year' is int in the schema and has string"),
+        ("DELETE FROM attribute_columns", "attribute 'year' is int in the schema and has no column"),
+        ("DELETE FROM passages WHERE document_id = 'd1'", "the lexical index holds 3 passages, not 2"),
+        ("DELETE FROM passages WHERE document_id = 'd1'", "the vector index holds 3 rows, not 2"),
+    ],
+)
+def test_check_names_what_does_not_agree(tmp_path: Path, statement: str, named: str) -> None:
+    schema = {**SCHEMA, "year": {"type": "int", "is_filterable": True}}
+    with opened(tmp_path) as quarry:
+        quarry.upsert("n", [{"id": f"d{n}", "body": f"The lantern{n} stands.", "year": n} for n in range(3)], schema)
+        quarry.maintain("n")
+    with duckdb.connect(tmp_path / "namespaces" / "1" / "documents.duckdb") as database:
+        database.execute(statement)
+    with opened(tmp_path) as quarry:
+        assert any(named in problem for problem in quarry.check()), quarry.check()
