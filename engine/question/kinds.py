@@ -8,17 +8,20 @@ from functools import cache
 from typing import Literal
 
 from engine.analysis.language import language, neutral
-from engine.analysis.scripts import CAPITAL, is_spelled, is_unspaced
+from engine.analysis.scripts import CAPITAL, INDIC, is_spelled, is_unspaced
 
 Kind = Literal["amount", "money", "time", "person", "place"]
 KINDS: tuple[Kind, ...] = ("amount", "time", "person", "place")
 BESIDE = 3
 """Words between a number and what it counts, at most."""
+NUMERAL = 4
+"""Letters of a number in a script without spaces that writes sounds."""
 _NAME = re.compile(rf"(?<=\s)[{CAPITAL}]\w+")
 _CASED = re.compile(r"[^\W\d_]")
 _PRICE = re.compile(r"(?<![\d.,])\d+[.,]\d\d(?![\d.,]*\d)")
-_WORD = re.compile(r"[^\W_]+")
-_COUNTED = re.compile(r"\s*(?:de\s+|di\s+|d['’])?([^\W\d_]+)", re.IGNORECASE)
+_WORD = re.compile(rf"(?:[^\W_]|[{INDIC}])+")
+_COUNTED = re.compile(rf"\s*(?:de\s+|di\s+|d['’])?((?:[^\W\d_]|[{INDIC}])+)", re.IGNORECASE)
+"""With the vowel signs of Indic scripts, which are marks and no letters."""
 _FOLLOWING = r"\s+(?:d['’])?([^\W_]+)"
 
 
@@ -104,9 +107,10 @@ def stands_by_number(word: str, is_form: Callable[[str], bool], text: str, code:
     """
     numbers = language(code).pattern("numbers")
     if is_unspaced(word):
+        reach = NUMERAL if is_spelled(word) else 1
         return any(
             text[: match.start()].rstrip()[-1:].isdigit()
-            or numbers.search(text[max(match.start() - 2, 0) : match.start()])
+            or numbers.search(text[max(match.start() - reach - 1, 0) : match.start()])
             for match in re.finditer(re.escape(word), text)
         )
     words = _WORD.findall(text)

@@ -1,12 +1,12 @@
 """Whether the evidence answers, without a model: more of the question than one of another subject reaches by chance.
 
 Every figure is a reduction of the table of evidence. Shares say how much of the question stands together; **nats** say
-how unlikely that is by chance: the sum of the rarities of the terms that one passage holds, where the best of N
-passages reaches about ln N with the words of any question. Nats mean the same in every collection, language and
-script, which is why one set of weights serves languages that it was not fitted to. For English questions the cosine of
-the nearest passage counts too; word vectors of other languages say nothing of the subject.
+how unlikely that is by chance: the sum of the rarities of the terms that one passage holds, less ln N, which the best
+of N documents reaches with the words of any question. Nats mean the same in every collection, language and script,
+which is why one set of weights serves languages that it was not fitted to. Between English texts the cosine of the
+nearest passage counts too; word vectors of other languages say nothing of the subject.
 
-The weights were fitted to records as ``python -m benchmarks.evidence_fit`` makes them; the bias was then set by hand.
+The weights are those that ``python -m benchmarks.evidence_fit`` fits.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from engine.agent.evidence.table import Table, begins_alike
 from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question
 from engine.agent.workers import InThread
 from engine.analysis.analyzer import query_terms
+from engine.analysis.detection import detect_language
 from engine.analysis.language import DEFAULT_LANGUAGE
 from engine.embedding.protocol import Embedder
 from engine.question.kinds import counted, shows, stands_by_number, wanted
 from engine.question.names import names_in
-from engine.question.terms import asked_terms
+from engine.question.terms import asked_terms, light_terms
 
 ANSWERABLE = 0.0
 """Log-odds from which the evidence is taken to answer."""
@@ -39,8 +40,11 @@ NEARLY = 0.8
 """Share of the best sentence's weight that they hold at least."""
 SIMILAR_OF = 8
 """Passages, best first, whose similarity is looked at."""
-USUAL_COSINE = 0.55
+USUAL_COSINE = 0.57
 """Where a cosine speaks neither for an answer nor against it; languages without cosines stand there."""
+UNCOUNTED = 0.33
+"""What it says against an answer that no number stands beside what is counted, where 1 is a price without money: counts
+are often told in other words."""
 COMPARABLE = "wordllama-256-whitened"
 """The embedder to whose cosines the weights belong."""
 
@@ -49,21 +53,18 @@ class Values(msgspec.Struct, frozen=True):
     """What the decision is made of, larger for a likelier answer where not said otherwise.
 
     Attributes:
-        passage, sentence: share of the terms' weight in the best passage, and in the best sentence with its header.
-        passage_nats, sentence_nats: the same as a sum of rarities.
+        nats: rarities of what the best passage holds, summed, less the logarithm of the number of documents.
         names: share of the names and figures that stand anywhere in the passages.
-        kind: 1 where a price, or a number beside what is counted, stands in or beside the sentences that hold most, -1
-            where it does not, 0 where neither is asked for.
-        around: share of the terms in such a sentence with its neighbours and its document's attributes.
-        similarity: cosine of the question and its nearest passage, less `USUAL_COSINE`.
+        lacks: 1 where a price, `UNCOUNTED` where a number beside what is counted, is asked for and is in none of the
+            sentences that hold most, nor beside them; 0 elsewhere. Larger for a less likely answer.
+        around: share of the terms' weight in such a sentence with its header, its neighbours and its document's
+            attributes.
+        similarity: cosine of the question and its nearest English passage, less `USUAL_COSINE`.
     """
 
-    passage: float
-    sentence: float
-    passage_nats: float
-    sentence_nats: float
+    nats: float
     names: float
-    kind: float
+    lacks: float
     around: float
     similarity: float
 
@@ -74,17 +75,7 @@ class Weights(Values, frozen=True):
     bias: float
 
 
-WEIGHTS = Weights(
-    passage=3.7,
-    sentence=0.71,
-    passage_nats=0.047,
-    sentence_nats=0.05,
-    names=1.55,
-    kind=2.07,
-    around=3.18,
-    similarity=7.73,
-    bias=-5.51,
-)
+WEIGHTS = Weights(nats=0.08, names=2.13, lacks=-6.71, around=7.61, similarity=6.08, bias=-5.41)
 
 
 class OfflineJudge:
@@ -148,15 +139,12 @@ class OfflineJudge:
             rows * np.maximum(1.0 - chance / np.maximum(rows @ table.nats, 1e-9), 0.0)[:, None] for rows in joined
         ]
         wholes = np.concatenate([table.wholes, *(rows[:1] for rows in joined)])
-        read = np.concatenate([table.sentences, *(rows[1:] for rows in joined)])
+        read = np.concatenate([held, *(rows[1:] for rows in joined)])
         return Values(
-            passage=float((wholes @ table.weights).max()) / total,
-            sentence=float((read @ table.weights).max()) / total,
-            passage_nats=float((wholes @ table.nats).max()),
-            sentence_nats=float((read @ table.nats).max()),
+            nats=float((wholes @ table.nats).max()) - chance,
             names=float(found[named].sum() / table.weights[named].sum()) if named.any() else 1.0,
-            kind=max(self._shows(question, table, text) for text in told),
-            around=float(max((held @ table.weights).max(), (read @ table.weights).max())) / total,
+            lacks=min(self._lacks(question, table, text) for text in told),
+            around=float((read @ table.weights).max()) / total,
             similarity=self._similarity(question, table),
         )
 
@@ -180,28 +168,31 @@ class OfflineJudge:
         return found
 
     @staticmethod
-    def _shows(question: Question, table: Table, text: str) -> int:
-        """Whether a text shows money where that is asked for, or a number beside what is counted; 0 elsewhere."""
+    def _lacks(question: Question, table: Table, text: str) -> float:
+        """See `Values.lacks`; of one text."""
         asked = table.asked
         if wanted(question.text, asked.code) == "money":
-            return shows("money", text, asked.code)
+            return float(shows("money", text, asked.code) < 0)
         word = counted(question.text, asked.code)
-        if word is None:
-            return 0
-        own = frozenset(query_terms(word, asked.languages))
+        own = frozenset(query_terms(word, asked.languages)) if word is not None else frozenset[str]()
+        if word is None or own & light_terms(asked.code):
+            return 0.0  # "how long did it last" counts nothing
 
         def is_form(held: str) -> bool:
             terms = query_terms(held, asked.languages)
             return any(a in own or (len(a) > 3 and any(begins_alike(a, b) for b in own)) for a in terms)
 
-        return 1 if stands_by_number(word, is_form, text, asked.code) else -1
+        return 0.0 if stands_by_number(word, is_form, text, asked.code) else UNCOUNTED
 
     def _similarity(self, question: Question, table: Table) -> float:
         if self._embedder is None or table.asked.code != DEFAULT_LANGUAGE:
             return 0.0
+        near = [p for p in table.passages[:SIMILAR_OF] if detect_language(p.text) == DEFAULT_LANGUAGE]
+        if not near:
+            return 0.0
         query = self._embedder.embed_queries([question.text])[0]
-        near = [f"{p.header}\n{p.text}" for p in table.passages[:SIMILAR_OF]]
-        return float((self._embedder.embed_passages(near) @ query).max()) - USUAL_COSINE
+        held = self._embedder.embed_passages([f"{p.header}\n{p.text}" for p in near])
+        return float((held @ query).max()) - USUAL_COSINE
 
 
 def log_odds(values: Values, weights: Weights = WEIGHTS) -> float:
