@@ -1,10 +1,13 @@
 """Vector search: recall and time at every selectivity, build rate, snapshot, memory.
 
-    python -m benchmarks.vector_speed [--rows 100000] [--source texts|clusters] [--m 24 --ef-construction 80 …]
+    python -m benchmarks.vector_speed [--rows 100000] [--source texts|collections|words|clusters] [--m 24 …]
+    python -m benchmarks.vector_speed --source collections --curve     the graph alone: recall by breadth
 
 ``texts``: WordLlama vectors of 60-word passages drawn from the docstrings of the standard library, questions from
-other docstrings. ``clusters``: 400 topics of Zipf sizes in 256 dimensions. Filters: ``random`` rows; ``range``, one
-stretch of rows; ``near`` and ``far``, the rows nearest to and farthest from the query, which no walk meets by chance.
+other docstrings. ``collections``: passages of 60 words, one every 8 or 20 words, of the collections of
+`benchmarks.data`, and their questions. ``words``: the random texts of `benchmarks.speed`, which hardly have neighbours.
+``clusters``: 400 topics of Zipf sizes in 256 dimensions. Filters: ``random`` rows; ``range``, one stretch of rows;
+``near`` and ``far``, the rows nearest to and farthest from the query, which no walk meets by chance.
 `cpu` is the processor time of the asking thread, which on a busy machine says more than the wall clock.
 """
 
@@ -24,6 +27,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.data import SCHEMAS, data_folder, present_collections
+from benchmarks.speed import Texts
 from engine.embedding.registry import load_embedder
 from engine.settings import VectorSettings
 from engine.vector.exact import ExactReader, scan
@@ -71,6 +76,32 @@ def texts(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     vectors = embedder.embed_passages(passages)
     print(f"embedding: {rows / (time.perf_counter() - start):,.0f} passages of {PASSAGE_WORDS} words/s")
     return vectors, embedder.embed_queries(questions)
+
+
+def collections(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    passages: list[str] = []
+    questions: list[str] = []
+    for collection in present_collections(SCHEMAS, data_folder(None)):
+        step = 8 if collection.name in {"squad_dev", "hotpotqa_sample"} else 20
+        for document in collection.documents():
+            words = str(document["body"]).split()
+            starts = range(0, max(1, len(words) - PASSAGE_WORDS // 2), step)
+            passages += [f"{document['title']}\n{' '.join(words[s : s + PASSAGE_WORDS])}" for s in starts]
+        questions += [question.text for question in collection.questions()]
+    kept = rng.permutation(len(passages))[:rows]
+    asked = rng.permutation(len(questions))[:QUERIES]
+    return _embedded([passages[n] for n in kept], [questions[n] for n in asked])
+
+
+def words(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    made = Texts(int(rng.integers(2**31)))
+    passages = [f"{document['title']}\n{document['body']}" for document in made.documents(rows, PASSAGE_WORDS)]
+    return _embedded(passages, [made.question() for _ in range(QUERIES)])
+
+
+def _embedded(passages: list[str], questions: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    embedder = load_embedder()
+    return embedder.embed_passages(passages), embedder.embed_queries(questions)
 
 
 def clusters(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -153,15 +184,19 @@ def strategies(reader: IndexReader, queries: np.ndarray, labels: np.ndarray, rng
         print(f"graph, breadth {breadth:5}: {step}  {recalls}")
 
 
+SOURCES = {"texts": texts, "collections": collections, "words": words, "clusters": clusters}
+
+
 def main() -> None:
     defaults = VectorSettings()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--source", choices=("texts", "clusters"), default="texts")
+    parser.add_argument("--source", choices=SOURCES, default="texts")
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--m", type=int, default=defaults.m)
     parser.add_argument("--ef-construction", type=int, default=defaults.ef_construction)
     parser.add_argument("--ef-search", type=int, default=defaults.ef_search)
+    parser.add_argument("--curve", action="store_true", help="only the cost of the ways and the recall by breadth")
     parser.add_argument("--vectors", type=Path, help="a .npy of unit rows instead; queries beside it as …_q.npy")
     options = parser.parse_args()
     settings = VectorSettings(m=options.m, ef_construction=options.ef_construction, ef_search=options.ef_search)
@@ -171,7 +206,7 @@ def main() -> None:
         vectors = np.load(options.vectors)[: options.rows]
         queries = np.load(str(options.vectors).replace("_p.npy", "_q.npy"))[:QUERIES]
     else:
-        vectors, queries = (texts if options.source == "texts" else clusters)(options.rows, rng)
+        vectors, queries = SOURCES[options.source](options.rows, rng)
     labels = np.cumsum(rng.integers(1, 3, len(vectors))).astype(np.int64)
 
     raw = vectors.nbytes / 1e6
@@ -191,6 +226,10 @@ def main() -> None:
     )
     print(f"memory: {resident_mb() - before_mb:,.0f} MB for {raw:,.0f} MB of vectors")
 
+    if options.curve:
+        strategies(index.reader(), queries, labels, rng)
+        index.close()
+        return
     folder = Path(tempfile.mkdtemp())
     start = time.perf_counter()
     index.save(folder, 1)

@@ -95,5 +95,7 @@ def _measure(service: Service) -> None:
             "quarry_namespaces_unavailable": (totals.damaged, "Namespaces that cannot be opened."),
         }
     )
-    named = [(quarry.company, size) for quarry in service.companies() for size in quarry.stats()]
+    named = (
+        [(quarry.company, size) for quarry in service.companies() for size in quarry.stats()] if totals.damaged else []
+    )
     service.metrics.set_unavailable([(company, size.name) for company, size in named if size.problem])

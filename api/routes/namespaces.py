@@ -11,7 +11,7 @@ from litestar.connection import Request
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
-from api.routes.answers import decoded, json_answer, whole_number
+from api.routes.answers import decoded, encoded, json_answer, large_answer, whole_number
 from api.schemas.errors import ApiError
 from api.schemas.namespaces import CompanySize, NamespaceDeleted, NamespaceList, NamespaceObject
 from api.schemas.operation import OPERATION, Operation, Parameter
@@ -49,13 +49,15 @@ async def list_namespaces(request: Request[Any, Any, Any]) -> ASGIResponse:
     after = _name_of(query.get("cursor"))
     prefix = query.get("prefix", "")
     quarry = await service_of(request).engine_for(request)
-    found = await service_of(request).read(quarry.namespaces)
-    names = [n for n in found if n.name.startswith(prefix) and (after is None or n.name > after)]
-    if limit is None:
-        return json_answer(NamespaceList([NamespaceObject.of(n) for n in names]))
-    page = names[:limit]
-    cursor = _cursor_of(page[-1].name) if len(names) > limit else None
-    return json_answer(NamespaceList([NamespaceObject.of(n) for n in page], cursor))
+
+    def listed() -> bytes:
+        names = [n for n in quarry.namespaces() if n.name.startswith(prefix) and (after is None or n.name > after)]
+        if limit is None:
+            return encoded(NamespaceList.of(names))
+        page = names[:limit]
+        return encoded(NamespaceList.of(page, _cursor_of(page[-1].name) if len(names) > limit else None))
+
+    return large_answer(request, await service_of(request).read(listed))
 
 
 @get(
@@ -74,7 +76,7 @@ async def list_namespaces(request: Request[Any, Any, Any]) -> ASGIResponse:
 async def namespace_stats(request: Request[Any, Any, Any]) -> ASGIResponse:
     """How much the company stores."""
     quarry = await service_of(request).engine_for(request)
-    return json_answer(CompanySize.of(await service_of(request).read(quarry.stats)))
+    return large_answer(request, await service_of(request).read(lambda: encoded(CompanySize.of(quarry.stats()))))
 
 
 @get(

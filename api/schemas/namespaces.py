@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -51,8 +52,19 @@ class NamespaceObject(msgspec.Struct, frozen=True, kw_only=True):
     attributes_schema: dict[str, AttributeObject]
 
     @classmethod
-    def of(cls, namespace: Namespace) -> NamespaceObject:
-        """As `namespace` looks on the wire."""
+    def of(cls, namespace: Namespace, shown: dict[int, dict[str, AttributeObject]] | None = None) -> NamespaceObject:
+        """As `namespace` looks on the wire.
+
+        Args:
+            shown: schemas that were written already, by identity: namespaces of a company often share one.
+        """
+        shown = {} if shown is None else shown
+        schema = shown.get(id(namespace.schema))
+        if schema is None:
+            schema = shown[id(namespace.schema)] = {
+                name: AttributeObject(held.type.value, held.is_searchable, held.is_filterable, held.inferred)
+                for name, held in namespace.schema.definitions().items()
+            }
         return cls(
             id=namespace.id,
             name=namespace.name,
@@ -60,10 +72,7 @@ class NamespaceObject(msgspec.Struct, frozen=True, kw_only=True):
             company_name=namespace.company_name,
             created_at=timestamp(namespace.created_at),
             updated_at=timestamp(namespace.updated_at),
-            attributes_schema={
-                name: AttributeObject(shown.type.value, shown.is_searchable, shown.is_filterable, shown.inferred)
-                for name, shown in namespace.schema.definitions().items()
-            },
+            attributes_schema=schema,
         )
 
 
@@ -72,6 +81,14 @@ class NamespaceList(msgspec.Struct, frozen=True, omit_defaults=True):
 
     results: list[NamespaceObject]
     next_cursor: str | None | msgspec.UnsetType = msgspec.UNSET
+
+    @classmethod
+    def of(
+        cls, namespaces: Sequence[Namespace], cursor: str | None | msgspec.UnsetType = msgspec.UNSET
+    ) -> NamespaceList:
+        """As `namespaces` look on the wire. They hold their schemas, whose identities mean nothing later."""
+        shown: dict[int, dict[str, AttributeObject]] = {}
+        return cls([NamespaceObject.of(namespace, shown) for namespace in namespaces], cursor)
 
 
 class NamespaceSize(msgspec.Struct, frozen=True, kw_only=True):

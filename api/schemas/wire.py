@@ -27,4 +27,5 @@ def timestamp(moment: datetime) -> str:
     >>> timestamp(datetime(2026, 1, 31, 9, 30, 0, 123456, tzinfo=UTC))
     '2026-01-31T09:30:00.123Z'
     """
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return utc.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
