@@ -40,8 +40,8 @@ MAX_NEIGHBOURS = 20_000
 MAX_OVERFETCH = 5_000
 """Hits that are fetched to be filtered afterwards (3.4 ms); beyond, the index looks at the allowed labels only."""
 FEW_LABELS = 1_000
-TEXTS_KEPT = 16
-"""Questions whose terms are remembered a snapshot."""
+TEXTS_KEPT = 64
+"""Texts whose terms are remembered a snapshot; a search has some ten."""
 _SCORE_DECIMALS = 4
 
 
@@ -96,7 +96,9 @@ class LexicalReader:
     def _weighed(self, text: str, *, corrected: bool) -> QueryTerms:
         known = self._weighed_texts.get((text, corrected))
         if known is None:
-            known = self._weigh(text, corrected=corrected)
+            # Where every word is held there is nothing to correct.
+            corrected = corrected and any(word and not held for word, held in self._read(text).words)
+            known = self._weighed_texts.get((text, corrected)) or self._weigh(text, corrected=corrected)
             if len(self._weighed_texts) >= TEXTS_KEPT:
                 self._weighed_texts.clear()
             self._weighed_texts[text, corrected] = known

@@ -14,8 +14,12 @@ from engine.model.document import JsonValue
 from engine.model.hits import Labels
 from engine.vector.protocol import VectorReader
 
-FILTERS_KEPT = 32
-"""Allowed sets remembered a snapshot; a search repeats the caller's filter for each of its queries."""
+FILTER_BYTES = 16 * 2**20
+"""Of allowed sets remembered a snapshot, at most, one that is larger alone excepted: a search repeats the caller's
+filter for each of its queries, and questions name the same sources again."""
+
+_SET_BYTES = 8_192
+"""That a remembered set counts besides its labels, so that there are some hundreds of them at most."""
 
 VALUES_KEPT = 300
 """Value lists remembered a snapshot: those of a full schema, and some under filters."""
@@ -53,7 +57,8 @@ class Snapshot:
 
     def remember(self, predicate: Hashable, allowed: Labels) -> None:
         """Keep the labels that a predicate allows for the next query of this snapshot."""
-        if len(self.allowed_sets) >= FILTERS_KEPT:
+        held = list(self.allowed_sets.values())
+        if sum(known.nbytes + _SET_BYTES for known in held) + allowed.nbytes > FILTER_BYTES:
             self.allowed_sets.clear()
         self.allowed_sets[predicate] = allowed
 
