@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 
 from engine.analysis.analyzer import STEMMERS
 from engine.analysis.detection import UNDETERMINED, detect_language
-from engine.analysis.language import DEFAULT_LANGUAGE, languages
+from engine.analysis.language import DEFAULT_LANGUAGE, NEUTRAL, languages
+from engine.text.tokens import encoding
 
 PRIOR = 0.5
 """Votes, a vote being a word of one language alone, that a language gets which the whole collection is in."""
+TELLING = 4
+"""Words from which on a question in English holds one that English questions are told by."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def question_language(asked: str, held: Mapping[str, int] | None = None) -> str:
-    """ISO 639-1 code of the language that `asked` is in; English when nothing tells.
+    """ISO 639-1 code of the language that `asked` is in; English when nothing tells, `NEUTRAL` where it is not that.
 
     A question is often too short for the function words by which texts are told apart: its question words tell then,
     and where they do not, the language that most passages are in.
@@ -38,6 +41,7 @@ def question_language(asked: str, held: Mapping[str, int] | None = None) -> str:
     if held:
         # A short question is no third language: passages of one with a stemmer would be known.
         votes = {code: vote for code, vote in votes.items() if code in held or code not in STEMMERS}
+    speaks_english = DEFAULT_LANGUAGE in votes
     detected = detect_language(asked)
     if detected != UNDETERMINED and detected not in _told_by_words():
         return detected
@@ -49,7 +53,14 @@ def question_language(asked: str, held: Mapping[str, int] | None = None) -> str:
             votes[code] = votes.get(code, 0.0) + prior * passages / total
     if detected in votes:
         votes[detected] += PRIOR
-    return max(sorted(votes), key=votes.__getitem__) if votes else DEFAULT_LANGUAGE
+    found = max(sorted(votes), key=votes.__getitem__) if votes else DEFAULT_LANGUAGE
+    return NEUTRAL if found == DEFAULT_LANGUAGE and not speaks_english and _is_foreign(words) else found
+
+
+def _is_foreign(words: Collection[str]) -> bool:
+    """Whether a whole question's words mostly stand in pieces in the shipped vocabulary, made of English texts."""
+    pieced = sum(len(encoding().encode_ordinary(f" {word}")) > 1 for word in words)
+    return len(words) >= TELLING and pieced > len(words) / 2
 
 
 @cache

@@ -10,7 +10,7 @@ from math import log, sqrt
 import msgspec
 
 from engine.analysis.analyzer import STEMMERS, query_terms, query_words
-from engine.analysis.language import DEFAULT_LANGUAGE, language
+from engine.analysis.language import DEFAULT_LANGUAGE, NEUTRAL, language
 from engine.analysis.scripts import is_unspaced
 from engine.question.asked_language import question_language
 from engine.question.kinds import kind_words
@@ -26,6 +26,8 @@ PRIOR_DOCUMENTS = 60
 """Documents that the rarity in language at large counts as many as; three notes tell nothing of rarity."""
 PRIOR_ELSEWHERE = 8
 """The same in other languages than English, where rarity at large is not known."""
+PER_LETTER = 1.2
+"""Rarity at large of a word of an unknown language, in nats a letter: frequent words are short (Zipf 1935)."""
 _SLOPE, _INTERCEPT, _LEAST = 0.82, -1.15, 0.3
 """Rarity of a word that is one token of the shipped vocabulary, by the logarithm of its rank: a least-squares fit of
 the idf of 5,900 English words over paragraphs of SQuAD, HotpotQA and SciFact."""
@@ -131,6 +133,8 @@ def asked_terms(
             forms = frozenset([numbered[reading[0]]])
         here = [rarity[form] for form in reading if form in rarity]
         at_large = rarity_at_large(reading[0]) if code == DEFAULT_LANGUAGE else _PIECED
+        if code == NEUTRAL:
+            at_large = min(at_large, PER_LETTER * len(reading[0]))
         nats = known * (min(here) if here else ceiling) + (1 - known) * at_large
         share = (PAIR if pair else 1.0) * (SOFT if forms & soft else 1.0)
         carried = bool(own) and not own.intersection(reading)

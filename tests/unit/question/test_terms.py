@@ -1,5 +1,6 @@
 import pytest
 
+from engine.analysis.language import NEUTRAL
 from engine.question.asked_language import question_language
 from engine.question.terms import SOFT, asked_terms, identifiers_in
 
@@ -30,6 +31,17 @@ def test_words_that_ask_are_left_out() -> None:
 def test_a_question_is_read_in_its_own_language(asked: str, code: str) -> None:
     assert question_language(asked) == code
     assert asked_terms(asked, {}).code == code
+
+
+@pytest.mark.parametrize("asked", ["Milline jõgi voolab läbi Tartu?", "Hvar er skrifstofan í Reykjavík?"])
+def test_a_question_in_a_language_without_a_file_is_not_taken_for_english(asked: str) -> None:
+    assert question_language(asked, {"en": 10}) == NEUTRAL
+    short, long = (min(t.nats for t in asked_terms(text, {}).terms) for text in (asked, "Tartu"))
+    assert short < long
+
+
+def test_key_words_without_a_word_that_tells_are_english() -> None:
+    assert [question_language(asked, {"en": 10}) for asked in ("CVE-2024-3094", "hnswlib ef_search")] == ["en", "en"]
 
 
 def test_a_short_question_is_in_a_language_of_the_collection() -> None:
