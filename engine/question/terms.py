@@ -20,8 +20,9 @@ SOFT = 0.3
 """What a word counts that only says what kind of answer is wanted: "how **long**", "which **city**"."""
 PAIR = 0.55
 """What a pair of characters of a script without spaces counts: neighbours share a character."""
-CARRIED = 0.3
-"""Factor on the rarity of a word that only earlier turns of a session said."""
+CARRIED = 0.5
+"""What all words that only earlier turns of a session said count together at most, as a share of the latest message's.
+"""
 PRIOR_DOCUMENTS = 60
 """Documents that the rarity in language at large counts as many as; three notes tell nothing of rarity."""
 PRIOR_ELSEWHERE = 8
@@ -138,18 +139,28 @@ def asked_terms(
         nats = known * (min(here) if here else ceiling) + (1 - known) * at_large
         share = (PAIR if pair else 1.0) * (SOFT if forms & soft else 1.0)
         carried = bool(own) and not own.intersection(reading)
-        nats *= share * (CARRIED if carried else 1.0)
         is_named = bool(named.intersection(reading))
-        term = AskedTerm(reading[0], forms, nats, share, pair, follows, is_named, is_carried=carried)
+        term = AskedTerm(reading[0], forms, nats * share, share, pair, follows, is_named, is_carried=carried)
         found[forms] = term
         if not forms & empty:
             content.append(term)
     for whole in dict.fromkeys(wholes):
         folded = whole.lower()
         carried = bool(own) and folded not in own
-        nats = max(ceiling, _PIECED) * (CARRIED if carried else 1.0)
+        nats = max(ceiling, _PIECED)
         content.append(AskedTerm(folded, frozenset([folded]), nats, is_named=True, is_whole=True, is_carried=carried))
-    return AskedTerms(tuple(content) or tuple(found.values()), code, languages)
+    return AskedTerms(_bounded(content or list(found.values())), code, languages)
+
+
+def _bounded(terms: list[AskedTerm]) -> tuple[AskedTerm, ...]:
+    """`terms` with those of earlier turns lightened so that the latest message decides, where it has any."""
+    own = sum(term.nats for term in terms if not term.is_carried)
+    carried = sum(term.nats for term in terms if term.is_carried)
+    factor = min(1.0, CARRIED * own / carried) if own and carried else 1.0
+    return tuple(
+        msgspec.structs.replace(term, nats=term.nats * factor) if term.is_carried and factor < 1 else term
+        for term in terms
+    )
 
 
 def content_terms(text: str, code: str) -> list[str]:
