@@ -43,12 +43,13 @@ from engine.agent.evidence.table import Table
 from engine.agent.offline import judge as judging
 from engine.agent.offline.agent import OfflineAgent
 from engine.agent.searches import Searches
-from engine.agent.steps import Judge, Question, Steps, TurnBudget
+from engine.agent.steps import Judge, Steps, TurnBudget
 from engine.agent.workers import Workers
 from engine.assembly import Core, assemble
 from engine.embedding.registry import load_embedder
 from engine.model.observer import SilentObserver
 from engine.model.search import SearchRequest, SearchResponse
+from engine.question.turn import Question
 from engine.settings import EngineSettings
 
 TEXT = {"type": "string", "is_searchable": True}

@@ -38,12 +38,12 @@ from benchmarks.quality import sample
 from engine.agent.evidence.table import Table
 from engine.agent.offline.agent import OfflineAgent
 from engine.agent.offline.judge import USUAL_COSINE, WEIGHTS, OfflineJudge, Values
-from engine.agent.steps import Question
 from engine.agent.workers import Workers
 from engine.assembly import assemble
 from engine.embedding.registry import load_embedder
 from engine.model.observer import SilentObserver
 from engine.model.search import SearchRequest
+from engine.question.turn import Question
 from engine.settings import EngineSettings
 
 ASKED, STRANGERS = 160, 40

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.agent.steps import Evidence, Judge, Outcome, Plan, Question, SoFar, Synthesizer
+from engine.agent.steps import Evidence, Judge, Outcome, Plan, SoFar, Synthesizer
+from engine.question.turn import Question
 
 
 class JudgeThenWrite:

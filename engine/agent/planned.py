@@ -13,9 +13,10 @@ from engine.agent.gathering import Gathering, distinct
 from engine.agent.hops import Lookups, with_links
 from engine.agent.material import QUERY_K
 from engine.agent.ports import Retrieval
-from engine.agent.steps import Corpus, Plan, PlannedQuery, Question
+from engine.agent.steps import Corpus, Plan, PlannedQuery
 from engine.model.document import Passage
 from engine.model.search import SearchRequest
+from engine.question.turn import Question
 from engine.retrieval.query import Ranked
 
 LEADING = 10

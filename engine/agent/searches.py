@@ -20,7 +20,7 @@ from engine.agent.options import meant
 from engine.agent.planned import planned
 from engine.agent.sessions import MAX_EVIDENCE, SessionState, decode_state, encode_state
 from engine.agent.state import TurnResult, TurnState
-from engine.agent.steps import Corpus, Evidence, Plan, Question, StepsFactory, Turn
+from engine.agent.steps import Corpus, Evidence, Plan, StepsFactory
 from engine.agent.workers import Workers
 from engine.backend.protocol import Backend
 from engine.errors import QuarryError, SearchTimeout
@@ -41,6 +41,7 @@ from engine.model.search import (
     SearchResponse,
     check_text,
 )
+from engine.question.turn import Question, Turn
 from engine.retrieval.query import Ranked, RetrievalQuery
 from engine.retrieval.retriever import Retriever
 from engine.settings import BudgetSettings

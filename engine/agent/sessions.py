@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-from engine.agent.steps import Evidence, PlannedQuery, Turn
+from engine.agent.steps import Evidence, PlannedQuery
 from engine.errors import SessionFailed
 from engine.model.search import SearchRequest
+from engine.question.turn import Turn
 
 MAX_EVIDENCE = 60
 """Passages of evidence kept for the next turn, best first."""

@@ -9,10 +9,11 @@ import msgspec
 
 from engine.agent.evidence.coverage import Coverage
 from engine.agent.gathering import Gathering
-from engine.agent.steps import ClarificationDraft, Evidence, Plan, Question
+from engine.agent.steps import ClarificationDraft, Evidence, Plan
 from engine.agent.titles import Link
 from engine.model.explain import ExplainedQuery, Explanation
 from engine.model.search import Result
+from engine.question.turn import Question
 
 LEAST_FITTING = 1.5
 """Relevance, of 10, that evidence of an earlier turn must have for this one."""

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from engine.agent.drafts import AnswerDraft
-from engine.agent.steps import Evidence, Plan, PlannedQuery, Question, SoFar, Steps
+from engine.agent.steps import Evidence, Plan, PlannedQuery, SoFar, Steps
 from engine.filters.check import parse_filter
 from engine.model.search import SearchRequest
+from engine.question.turn import Question
 from tests.unit.agent_claude.examples import (
     CORPUS,
     EVIDENCE,

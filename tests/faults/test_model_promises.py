@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.agent.answer.verify import Verified, verified
 from engine.agent.drafts import AnswerDraft, FindingDraft, Problem, SentenceDraft, Statement, Verdict
-from engine.agent.steps import Question
+from engine.question.turn import Question
 from tests.unit.agent_claude.examples import EVIDENCE, PASSAGES, QUESTION
 
 DOCUMENTS: dict[str, dict[str, Any]] = {

@@ -14,9 +14,10 @@ from engine.agent.answer.gate import Sources, faults_of, unsupported
 from engine.agent.answer.support import attribute_value
 from engine.agent.answer.verify import verified
 from engine.agent.drafts import AnswerDraft, FindingDraft, SentenceDraft
-from engine.agent.steps import Block, Evidence, Question, ReadingPassage
+from engine.agent.steps import Block, Evidence, ReadingPassage
 from engine.model.document import Passage
 from engine.model.search import MAX_EXCERPT, MAX_EXCERPTS, MAX_RESULTS, Result, SearchRequest
+from engine.question.turn import Question
 
 QUESTION = Question(SearchRequest(objective="What is 12?", context="ab"))
 TEXTS = st.text(alphabet='ab 1.,\n“”"[]()é√文', max_size=60)

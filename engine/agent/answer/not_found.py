@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.agent.answer.cite import clean
-from engine.agent.steps import PlannedQuery, Question
+from engine.agent.steps import PlannedQuery
 from engine.analysis.language import DEFAULT_LANGUAGE, language
+from engine.question.turn import Question
 
 MAX_ABSENT = 4
 

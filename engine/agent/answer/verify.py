@@ -13,10 +13,11 @@ from engine.agent.answer.cite import cite, clean
 from engine.agent.answer.gate import problems_of
 from engine.agent.answer.support import Supported, support
 from engine.agent.drafts import AnswerDraft, Problem, Statement, Verdict
-from engine.agent.steps import Block, Checker, Evidence, Question, ReadingPassage, Repairer
+from engine.agent.steps import Block, Checker, Evidence, ReadingPassage, Repairer
 from engine.model.document import JsonValue
 from engine.model.explain import Removal
 from engine.model.search import Result
+from engine.question.turn import Question
 
 Documents = Mapping[str, dict[str, JsonValue]]
 Fetch = Callable[[Sequence[str]], Awaitable[Documents]]

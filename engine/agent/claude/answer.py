@@ -15,8 +15,9 @@ from engine.agent.claude.question import query_lines, question_block
 from engine.agent.claude.turn import ModelTurn, Skipped, StepSpec
 from engine.agent.claude.unread import readable
 from engine.agent.drafts import AnswerDraft, Computed, ComputedKind, FindingDraft, Problem, SentenceDraft
-from engine.agent.steps import Answerer, Evidence, Judgement, Outcome, Plan, Question, Reader, SoFar
+from engine.agent.steps import Answerer, Evidence, Judgement, Outcome, Plan, Reader, SoFar
 from engine.errors import ModelError
+from engine.question.turn import Question
 
 MAX_FINDINGS = 20
 MAX_SENTENCES = 30

@@ -10,8 +10,8 @@ import msgspec
 from engine.agent.claude.question import question_block
 from engine.agent.claude.turn import ModelTurn, Skipped, StepSpec
 from engine.agent.drafts import Statement, Verdict
-from engine.agent.steps import Question
 from engine.errors import ModelError
+from engine.question.turn import Question
 
 MAX_CALLS = 8
 LEAST = 2

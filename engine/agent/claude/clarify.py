@@ -14,10 +14,11 @@ from engine.agent.claude.fence import one_line
 from engine.agent.claude.hygiene import clean
 from engine.agent.claude.question import question_block
 from engine.agent.claude.turn import ModelTurn, Skipped, StepSpec
-from engine.agent.steps import ClarificationDraft, Clarifier, Evidence, Plan, Question
+from engine.agent.steps import ClarificationDraft, Clarifier, Evidence, Plan
 from engine.analysis.detection import detect_language
 from engine.errors import ModelError
 from engine.model.search import Clarification
+from engine.question.turn import Question
 
 MIN_OPTIONS = 2
 MAX_OPTIONS = 5

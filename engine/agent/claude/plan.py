@@ -9,8 +9,9 @@ from engine.agent.claude.fence import one_line
 from engine.agent.claude.queries import QueryReply, identity, usable_queries
 from engine.agent.claude.question import question_block
 from engine.agent.claude.turn import ModelTurn, Skipped, StepSpec
-from engine.agent.steps import AnswerShape, Corpus, Plan, PlannedQuery, Planner, Question, SubQuestion
+from engine.agent.steps import AnswerShape, Corpus, Plan, PlannedQuery, Planner, SubQuestion
 from engine.errors import ModelError
+from engine.question.turn import Question
 
 MAX_SUB_QUESTIONS = 6
 MAX_QUERIES = 8

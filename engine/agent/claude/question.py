@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.agent.claude.fence import Fence
-from engine.agent.steps import Plan, PlannedQuery, Question
+from engine.agent.steps import Plan, PlannedQuery
+from engine.question.turn import Question
 
 MAX_TURNS = 6
 

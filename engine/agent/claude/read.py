@@ -10,8 +10,9 @@ import msgspec
 from engine.agent.claude.evidence_lines import NumberedLines
 from engine.agent.claude.question import question_block
 from engine.agent.claude.turn import ModelTurn, Skipped, StepSpec
-from engine.agent.steps import Evidence, Plan, Question, Reader, ReadingPassage
+from engine.agent.steps import Evidence, Plan, Reader, ReadingPassage
 from engine.errors import ModelError
+from engine.question.turn import Question
 
 BATCH = 8
 """Passages a call."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.agent.steps import Evidence, Plan, Question, Reader
+from engine.agent.steps import Evidence, Plan, Reader
+from engine.question.turn import Question
 
 
 async def readable(question: Question, plan: Plan, evidence: Sequence[Evidence], reader: Reader) -> list[Evidence]:

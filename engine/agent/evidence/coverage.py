@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.agent.evidence.table import Table
-from engine.agent.steps import Plan, Question
+from engine.agent.steps import Plan
 from engine.model.document import Passage
 from engine.question.terms import AskedTerm, AskedTerms, asked_terms, content_terms
+from engine.question.turn import Question
 
 HEADER_SHARE = 0.35
 """What a word of the question counts that stands in the passage's header only, as a share of one in the sentence."""

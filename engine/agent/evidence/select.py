@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from engine.agent.evidence.coverage import Coverage
 from engine.agent.gathering import Gathered, Gathering
-from engine.agent.steps import Plan, Question
+from engine.agent.steps import Plan
+from engine.question.turn import Question
 
 POOL = 60
 """Passages whose sentences are looked at; the others keep the order of the merged ranking."""

@@ -14,9 +14,10 @@ from engine.agent.evidence.table import Table
 from engine.agent.offline.constraints import Settled, settled
 from engine.agent.offline.judge import OfflineJudge
 from engine.agent.offline.listing import listed, told
-from engine.agent.steps import Evidence, Judge, Judgement, Outcome, Plan, Question, SoFar, Synthesizer
+from engine.agent.steps import Evidence, Judge, Judgement, Outcome, Plan, SoFar, Synthesizer
 from engine.agent.workers import InThread
 from engine.question.terms import SOFT
+from engine.question.turn import Question
 
 RELATED = 0.35
 """Share of what any passage holds of the words of earlier turns, from which a message is taken to go on about them."""

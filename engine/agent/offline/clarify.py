@@ -17,12 +17,13 @@ from engine.agent.offline.readings import (
     readings_by_title,
     terms_in,
 )
-from engine.agent.steps import ClarificationDraft, Evidence, Plan, Question, ReadingPassage
+from engine.agent.steps import ClarificationDraft, Evidence, Plan, ReadingPassage
 from engine.agent.workers import InThread
 from engine.analysis.language import DEFAULT_LANGUAGE, Phrases, language
 from engine.analysis.words import folded
 from engine.model.search import Clarification
 from engine.question.kinds import wanted
+from engine.question.turn import Question
 
 MAX_OPTIONS = 5
 LONG_CONTEXT = 600

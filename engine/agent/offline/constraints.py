@@ -9,10 +9,11 @@ import msgspec
 
 from engine.agent.evidence.analysed import terms_of
 from engine.agent.offline.narrowing import alternatives
-from engine.agent.steps import Constraint, Evidence, Plan, PlannedQuery, Question
+from engine.agent.steps import Constraint, Evidence, Plan, PlannedQuery
 from engine.analysis.analyzer import query_terms
 from engine.analysis.language import language
 from engine.question.terms import read_in
+from engine.question.turn import Question
 
 BEHIND = 0.5
 """Factor on the relevance of a document for each constraint that it does not satisfy."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from engine.agent.evidence.likeness import Likeness
 from engine.agent.evidence.table import Table, begins_alike
-from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery, Question
+from engine.agent.steps import Evidence, Judgement, Plan, PlannedQuery
 from engine.agent.workers import InThread
 from engine.analysis.analyzer import query_terms
 from engine.analysis.detection import detect_language
@@ -29,6 +29,7 @@ from engine.embedding.protocol import Embedder
 from engine.question.kinds import counted, shows, stands_by_number, wanted
 from engine.question.names import names_in
 from engine.question.terms import asked_terms, light_terms
+from engine.question.turn import Question
 
 ANSWERABLE = 0.0
 """Log-odds from which the evidence is taken to answer."""

@@ -75,8 +75,8 @@ def told(held: Settled, likeness: Likeness | None = None) -> AnswerDraft | None:
         lines.append((f"{' '.join(fact.attribute.replace('_', ' ').split())}: {fact.text}", found, fact.id))
     if len(lines) == 1:
         text, found, block = lines[0]
-        title = title_of(found.passage)
-        text = f"{title}: {text}" if title else text
+        name = _name_of(held, found) or title_of(found.passage)
+        text = f"{name}: {text}" if name else text
         document = found.passage.passage.document_id
         return AnswerDraft((FindingDraft(text, document, (block,)),), (SentenceDraft(tidy(text), (0,)),))
     return None
@@ -87,6 +87,8 @@ def _named(held: Settled) -> frozenset[str]:
     question, code = held.rest, held.rest.terms.code
     if _asks_for_several(question.text, code) and _asked_for(held, held.evidence):
         return frozenset(e.passage.passage.document_id for e in held.evidence if _is_titled(held, e))
+    if valued := frozenset(e.passage.passage.document_id for e in held.evidence if _name_of(held, e)):
+        return valued
     if wanted(question.text, code) not in ("person", "time") or not language(code).pattern("makes").search(
         question.text
     ):
@@ -119,6 +121,19 @@ def _is_titled(held: Settled, found: Evidence) -> bool:
     terms = held.rest.terms
     title = frozenset(query_terms(title_of(found.passage), terms.languages)) - without_content(terms.code)
     return bool(title) and title <= frozenset[str]().union(*(term.forms for term in terms.terms))
+
+
+def _name_of(held: Settled, found: Evidence) -> str:
+    """The value by which the question names a document, such as a row of a table, that it asks another value of."""
+    terms = held.rest.terms
+    said = frozenset[str]().union(*(term.forms for term in terms.terms))
+    named = frozenset[str]().union(*(term.forms for term in terms.terms if term.is_named))
+    facts = found.passage.facts
+    if not any(said.intersection(query_terms(" ".join(words_of(fact.attribute)), terms.languages)) for fact in facts):
+        return ""
+    texts = [found.passage.passage.text, *(fact.text for fact in facts)]
+    values = ((text, frozenset(query_terms(text, terms.languages))) for text in texts)
+    return next((text for text, value in values if value and value <= said and value & named), "")
 
 
 class _Read:

@@ -12,7 +12,7 @@ import msgspec
 
 from engine.agent.offline.mentions import Mention, ValueDictionary
 from engine.agent.offline.narrowing import DateAttributes, Filter, either, joined, narrowing_of
-from engine.agent.steps import AttributeValues, Constraint, Corpus, Plan, PlannedQuery, Question, SubQuestion
+from engine.agent.steps import AttributeValues, Constraint, Corpus, Plan, PlannedQuery, SubQuestion
 from engine.analysis.language import language
 from engine.question.asked_language import question_language
 from engine.question.dates import DateMention, dates_in
@@ -21,6 +21,7 @@ from engine.question.names import names_in
 from engine.question.parts import clauses
 from engine.question.shape import shape_of
 from engine.question.terms import content_terms
+from engine.question.turn import Question
 
 MAX_QUERIES = 8
 MAX_SUB_QUESTIONS = 5

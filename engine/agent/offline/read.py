@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from engine.agent.evidence.coverage import Coverage
 from engine.agent.offline import wording
-from engine.agent.steps import Block, Evidence, Plan, Question, ReadingPassage
+from engine.agent.steps import Block, Evidence, Plan, ReadingPassage
 from engine.agent.workers import InThread
 from engine.analysis.scripts import CAPITAL
+from engine.question.turn import Question
 
 MAX_BLOCKS = 5
 ENOUGH = 0.6

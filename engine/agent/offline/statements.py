@@ -23,10 +23,11 @@ from engine.agent.offline.wording import (
     untitled,
     without_mark,
 )
-from engine.agent.steps import Question, ReadingPassage
+from engine.agent.steps import ReadingPassage
 from engine.analysis.language import language
 from engine.question.kinds import Kind, shows, wanted
 from engine.question.terms import AskedTerms
+from engine.question.turn import Question
 
 LED = 0.45
 """What a term counts that only the sentence before holds, as a share of one in the sentence or above it."""
@@ -186,10 +187,11 @@ class Statements:
         """The attribute of a statement's document that answers in its place; None where none is asked for."""
         passage = self.passages[statement.passage]
         found = answering_fact(passage, self.table, statement.passage, self.kind, self._likeness, self._asked_now)
-        if found is None:
+        if found is None or shows(self.kind, statement.heading, self._code) > 0:
+            # A section that a version or a day heads has its own.
             return None
         name = " ".join(found.attribute.replace("_", " ").split())
-        return msgspec.structs.replace(statement, text=tidy(f"{name}: {found.text}"), block_ids=(found.id,))
+        return msgspec.structs.replace(statement, text=tidy(f"{name}: {found.text}"), block_ids=(found.id,), heading="")
 
     def _statement(self, row: int, passage: int, score: float, held: Shares, said: _Said) -> Statement:
         rows = self._together(row, passage, said)

@@ -7,10 +7,11 @@ from functools import lru_cache
 
 from engine.agent.answer.gate import unsupported
 from engine.agent.evidence.headings import is_ended, is_question
-from engine.agent.steps import Question, ReadingPassage
+from engine.agent.steps import ReadingPassage
 from engine.analysis.language import DEFAULT_LANGUAGE, language
 from engine.analysis.scripts import is_unspaced
 from engine.analysis.words import folded
+from engine.question.turn import Question
 from engine.text.headers import split_header
 
 MAX_LABEL = 100

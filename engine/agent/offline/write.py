@@ -14,7 +14,7 @@ from engine.agent.offline.constraints import day_of
 from engine.agent.offline.contrast import disputes, relation, verdict
 from engine.agent.offline.statements import Shares, Statement, Statements
 from engine.agent.offline.wording import label_of, labelled, tidy, written_title
-from engine.agent.steps import Evidence, Judgement, Plan, Question
+from engine.agent.steps import Evidence, Judgement, Plan
 from engine.agent.workers import InThread
 from engine.analysis.analyzer import query_terms
 from engine.analysis.language import Phrases, language
@@ -22,6 +22,7 @@ from engine.model.search import MAX_EXCERPTS, MAX_RESULTS
 from engine.question.dates import dates_in
 from engine.question.names import names_in
 from engine.question.terms import asked_terms
+from engine.question.turn import Question
 
 SENTENCES = 6
 PER_PART = 2

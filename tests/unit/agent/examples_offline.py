@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.agent.steps import AttributeValues, Corpus, PlannedQuery, Question, Turn
+from engine.agent.steps import AttributeValues, Corpus, PlannedQuery
 from engine.model.document import Passage
 from engine.model.schema import Attribute, AttributeType, Schema
 from engine.model.search import SearchRequest
+from engine.question.turn import Question, Turn
 from engine.retrieval.query import Ranked
 
 DAY = 86_400_000_000

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.agent.blocks import to_reading
-from engine.agent.steps import Evidence, Plan, PlannedQuery, Question, ReadingPassage, SubQuestion
+from engine.agent.steps import Evidence, Plan, PlannedQuery, ReadingPassage, SubQuestion
 from engine.model.document import Passage
 from engine.model.search import SearchRequest
+from engine.question.turn import Question
 from engine.text.passages import blocks
 
 

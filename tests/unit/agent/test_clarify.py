@@ -4,7 +4,8 @@ from typing import Any
 import msgspec
 
 from engine.agent.offline.clarify import OfflineClarifier
-from engine.agent.steps import ClarificationDraft, Evidence, Plan, PlannedQuery, Question, ReadingPassage, SubQuestion
+from engine.agent.steps import ClarificationDraft, Evidence, Plan, PlannedQuery, ReadingPassage, SubQuestion
+from engine.question.turn import Question
 from tests.unit.agent import made
 from tests.unit.agent.made import plan, question
 

@@ -63,6 +63,14 @@ def quarry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
             ],
             {"title": TEXT, "body": TEXT, "town": LABEL},
         )
+        opened.upsert(
+            "boats",
+            [
+                {"id": "1", "name": "Otter", "seats": "4", "colour": "green"},
+                {"id": "2", "name": "Heron", "seats": "2", "colour": "red"},
+            ],
+            {"name": TEXT, "seats": TEXT, "colour": TEXT},
+        )
         yield opened
 
 
@@ -128,3 +136,8 @@ def test_a_value_that_a_follow_up_takes_along_does_not_turn_it_into_a_list(quarr
     before = quarry.search("bridges", objective="How long is the bridge in Orrin?", context="Answer.")
     after = quarry.continue_search("bridges", before.session_id, message="And what is the toll?")
     assert "3 crowns" in after.synthesis
+
+
+def test_a_row_that_the_question_names_answers_by_the_value_that_is_asked_for(quarry: Engine) -> None:
+    assert said(quarry, "boats", "How many seats does the Otter have?").startswith("Otter: seats: 4")
+    assert said(quarry, "boats", "What colour is the Heron?").startswith("Heron: colour: red")

@@ -14,11 +14,12 @@ from engine.agent.loop import Turn
 from engine.agent.offline.agent import OfflineAgent
 from engine.agent.state import TurnState, fitting
 from engine.agent.status import describe
-from engine.agent.steps import Corpus, Evidence, Judgement, Plan, PlannedQuery, Question, Steps, SubQuestion
+from engine.agent.steps import Corpus, Evidence, Judgement, Plan, PlannedQuery, Steps, SubQuestion
 from engine.embedding.protocol import Embedder
 from engine.errors import InvalidFilter
 from engine.model.document import JsonValue, Passage
 from engine.model.observer import SilentObserver
+from engine.question.turn import Question
 from engine.retrieval.query import Ranked
 from engine.settings import BudgetSettings
 from tests.embedders import HashingEmbedder

@@ -4,8 +4,9 @@ import pytest
 
 from engine.agent.gathering import distinct
 from engine.agent.offline.plan import MAX_QUERIES, OfflinePlanner
-from engine.agent.steps import Plan, Turn
+from engine.agent.steps import Plan
 from engine.filters.check import parse_filter
+from engine.question.turn import Turn
 from tests.unit.agent.examples_offline import asked, corpus, papers
 
 COMPARISON = (

@@ -47,6 +47,10 @@ def test_contradicting_figures_show_their_days_the_newest_first(
     assert older in answer.split(" [", 1)[1]
 
 
+def test_a_section_has_its_own_day_and_not_that_of_its_document(quarry: Engine) -> None:
+    assert said(quarry, "When was 3.0.7 released?").startswith("Changelog, 3.0.7 (2026-03-18)")
+
+
 def test_a_sentence_below_a_version_is_labelled_with_it(quarry: Engine) -> None:
     assert said(quarry, "Which version added dark mode?").startswith("Changelog, 3.0.0 (2026-01-09): Added dark mode.")
 

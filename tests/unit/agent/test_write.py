@@ -7,7 +7,8 @@ from engine.agent.answer.support import support
 from engine.agent.answer.verify import blocks_of
 from engine.agent.drafts import AnswerDraft
 from engine.agent.offline.write import OfflineSynthesizer, excerpt_blocks
-from engine.agent.steps import Evidence, Judgement, Plan, Question
+from engine.agent.steps import Evidence, Judgement, Plan
+from engine.question.turn import Question
 from tests.unit.agent.made import evidence, passage, plan, question
 
 ACME = passage(

@@ -16,17 +16,16 @@ from engine.agent.steps import (
     Outcome,
     Plan,
     PlannedQuery,
-    Question,
     ReadingPassage,
     SoFar,
     Steps,
     SubQuestion,
-    Turn,
 )
 from engine.llm.protocol import ChatModel
 from engine.model.document import JsonValue, Passage
 from engine.model.schema import Attribute, AttributeType, Schema
 from engine.model.search import SearchRequest
+from engine.question.turn import Question, Turn
 from engine.settings import BudgetSettings
 
 SCHEMA = Schema(

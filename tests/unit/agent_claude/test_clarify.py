@@ -6,10 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.agent.steps import Block, ClarificationDraft, Evidence, Question
+from engine.agent.steps import Block, ClarificationDraft, Evidence
 from engine.errors import ModelUnavailable
 from engine.llm.scripted import ScriptedModel
 from engine.model.search import Clarification
+from engine.question.turn import Question
 from tests.unit.agent_claude.examples import CORPUS, EVIDENCE, MULTITURN, PASSAGES, PLAN, QUESTION, Bench
 from tests.unit.agent_claude.test_plan import reply
 

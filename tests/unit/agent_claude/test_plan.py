@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from engine.agent.claude.plan import MAX_ENTITIES, MAX_QUERIES, MAX_SUB_QUESTIONS
 from engine.agent.claude.queries import MAX_QUERY, identity
-from engine.agent.steps import AttributeValues, Plan, PlannedQuery, Question
+from engine.agent.steps import AttributeValues, Plan, PlannedQuery
 from engine.errors import ModelMisconfigured, ModelOutputInvalid, ModelRefused, ModelTruncated, ModelUnavailable
 from engine.llm.scripted import ScriptedModel
+from engine.question.turn import Question
 from tests.unit.agent_claude.examples import CORPUS, FOLLOW_UP, QUESTION, SCHEMA, Bench
 
 CONDITION = {"attribute": "newspaper", "operator": "any_of", "values": ["Harbour Gazette"]}

@@ -14,9 +14,9 @@ import engine
 from engine import SessionFailed, SessionNotFound
 from engine.agent.bound import BoundRetrieval
 from engine.agent.sessions import MAX_STATE, SessionState, decode_state, encode_state
-from engine.agent.steps import Turn
 from engine.filters.check import parse_filter
 from engine.model.search import SearchRequest
+from engine.question.turn import Turn
 from engine.storage.sessions import SessionStore
 from tests.embedders import HashingEmbedder
 

@@ -1,8 +1,8 @@
 import pytest
 
-from engine.agent.steps import Question, Turn
 from engine.model.search import SearchRequest
 from engine.question.followup import Asked, follow_up, is_elliptic
+from engine.question.turn import Question, Turn
 
 OBJECTIVE = "How did sales of Acme in Spain develop in 2021?"
 
