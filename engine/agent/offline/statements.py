@@ -33,8 +33,6 @@ LED = 0.45
 """What a term counts that only the sentence before holds, as a share of one in the sentence or above it."""
 PLACE = 0.2
 """What the rank of its passage adds to a sentence, at most, where holding the whole question gives 1."""
-KIND = 0.13
-"""What showing the kind of answer that is asked for adds, and showing none takes away."""
 HEADED = 0.5
 """Share of what a sentence holds with what stands above it, below which that heading answers and not the sentence."""
 TOLD = 0.7
@@ -284,21 +282,19 @@ class _Said:
     they read.
 
     Args:
-        held: what it says where it reads well and shows no kind of answer.
+        held: what it says where it reads well.
     """
 
     def __init__(self, statements: Statements, held: Shares) -> None:
         self._statements = statements
-        self._held = held
-        self._most = np.maximum(held + (KIND if statements.kind is not None else 0.0), LITTLE)
+        self._most = np.maximum(held, LITTLE)
         self._known: dict[int, float] = {}
 
     def of(self, row: int) -> float:
         """The score of one sentence."""
         known = self._known.get(row)
         if known is None:
-            said = np.maximum(self._held[row] + np.float32(KIND) * np.float32(self._statements.shown(row)), LITTLE)
-            known = self._known[row] = float(said * np.float32(self._statements.reads(row)))
+            known = self._known[row] = float(self._most[row] * np.float32(self._statements.reads(row)))
         return known
 
     def best(self, rows: slice) -> tuple[int, float]:

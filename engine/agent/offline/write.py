@@ -35,8 +35,6 @@ TELLS = 0.6
 """Share of the best sentence's score from which another one is said beside it."""
 LEAST = 0.25
 """Share of what a part asks that a sentence must hold to be said for it, but for the first of the answer."""
-SPOKEN = 0.7
-"""Factor on a document that had its say on another part."""
 FURTHER = 5
 """Documents that no sentence uses, at most; twice as many where the question has several parts."""
 _ANY_DAY = date(2000, 1, 1)
@@ -256,14 +254,10 @@ class _Answer:
 
     def _ranked(self, weights: Shares, statements: Statements | None = None) -> list[tuple[Statement, int]]:
         """The best statement of each document."""
-        spoken = {number for _, number in self._told}
         best: dict[int, Statement] = {}
         for statement in (statements or self._statements).towards(weights):
             best.setdefault(self._of[statement.passage], statement)
-        return sorted(
-            ((s, n) for n, s in best.items()),
-            key=lambda held: (-held[0].score * (SPOKEN if held[1] in spoken else 1.0), held[1]),
-        )
+        return sorted(((s, n) for n, s in best.items()), key=lambda held: (-held[0].score, held[1]))
 
     def _say(self, statement: Statement, number: int) -> bool:
         """Whether it was said; what another document has said is cited beside it instead."""

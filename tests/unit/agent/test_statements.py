@@ -2,7 +2,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from engine.agent.offline.statements import KIND, LED, LITTLE, PLACE, Statement, Statements
+from engine.agent.offline.statements import LED, LITTLE, PLACE, Statement, Statements
 from engine.agent.offline.wording import label_of, labelled, readability, tidy, title_of
 from engine.agent.steps import Block, ReadingPassage
 from tests.unit.agent.made import passage, question
@@ -218,7 +218,6 @@ def test_the_statement_of_a_passage_is_the_best_of_all_its_sentences(asked: str)
         before = np.vstack([np.zeros(table.own.shape[1]), table.own[rows][:-1]])
         led = np.maximum(before - table.sentences[rows], 0.0) @ weights
         place = held[number].score / max(p.score for p in held)
-        shown = np.array([statements.shown(row) for row in range(rows.start, rows.stop)])
-        said = np.maximum(table.sentences[rows] @ weights + LED * led + PLACE * place + KIND * shown, LITTLE)
+        said = np.maximum(table.sentences[rows] @ weights + LED * led + PLACE * place, LITTLE)
         said *= [statements.reads(row) for row in range(rows.start, rows.stop)]
         assert found[number].score == pytest.approx(said.max())
