@@ -30,9 +30,9 @@ class VectorSettings(msgspec.Struct, frozen=True):
 
     Attributes:
         m: links a node; memory is about ``8 * m`` bytes a vector beside the vector itself.
-        ef_construction: breadth of the search while building. From 80 to 120 building takes a third more time, and the
-            graph of overlapping passages of real texts no longer loses one question in a hundred altogether
-            (``benchmarks/vector_speed.py --source collections --curve``: recall@10 .974 to .993).
+        ef_construction: breadth of the search while building. From 80 to 120 building takes a third to a half more
+            time, and a quarter fewer of the ten nearest of overlapping passages of real texts are lost
+            (``benchmarks/vector_speed.py --source collections --curve --rows 30000``).
         ef_search: breadth of a query in a graph of up to 100,000 rows, to which k is added; in larger ones, and under a
             filter, the query is broader still.
         exact_limit: allowed sets up to this many rows are always scanned.
