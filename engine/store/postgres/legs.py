@@ -76,7 +76,9 @@ def _state_and_graph(
         return read_state(connection, namespace), None
     statement, params = graph_statement(known, query.vector, query.k)
     state, packed = read_state_and(connection, namespace, statement, params)
-    return state, unpacked(packed)
+    found = unpacked(packed)
+    # Removed passages stay in a graph until a vacuum; where they are many, it has to be read further.
+    return state, found if len(found[0]) == query.k else None
 
 
 def _both(

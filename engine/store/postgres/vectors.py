@@ -118,7 +118,8 @@ class VectorLeg(NamedTuple):
             if allowed is not None:
                 keep = np.isin(labels, allowed, assume_unique=True)
                 labels, vectors = labels[keep], vectors[keep]
-            parts = [(labels, np.clip(vectors @ self.query, -1.0, 1.0))]
+            # Not `@`, whose threads wait for one another on a busy machine; see engine/vector/exact.py.
+            parts = [(labels, np.clip(np.vecdot(vectors, self.query), -1.0, 1.0))]
         if state.graph_upto:
             parts.append(self._graph())
         return np.concatenate([labels for labels, _ in parts]), np.concatenate([scores for _, scores in parts])
@@ -145,6 +146,7 @@ class VectorLeg(NamedTuple):
         breadth = min(self.settings.ef_search + k, MOST_EF_SEARCH)
         with self.pool.snapshot() as connection:
             connection.execute(f"SET LOCAL hnsw.ef_search = {breadth}".encode())
+            connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
             row = connection.execute(f"SELECT {statement}".encode(), params, binary=True).fetchone()
         return unpacked(None if row is None else row[0])
 
