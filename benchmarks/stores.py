@@ -112,7 +112,9 @@ def measured(
         print(f"{what:<34}" + "".join(f"{name} {value:<24}" for name, value in values.items()), flush=True)
 
     if not all(quarry.namespaces() for quarry in stores.values()):
-        told("upload, documents/s", {name: f"{uploaded(quarry, n):.0f}" for name, quarry in stores.items()})
+        uploads = {name: uploaded(quarry, n, dsn) for name, quarry in stores.items()}
+        told("upload, documents/s", {name: rate for name, (rate, _) in uploads.items()})
+        told("upload, CPU ms a document", {name: spent for name, (_, spent) in uploads.items()})
         told(
             "graph and postings, s",
             {name: f"{took(lambda q=quarry: q.maintain(NAMESPACE)):.1f}" for name, quarry in stores.items()},
@@ -143,12 +145,15 @@ def measured(
     return figures
 
 
-def uploaded(quarry: engine.Engine, n: int) -> float:
-    """Documents a second; their making is not counted."""
-    seconds, source = 0.0, Texts().documents(n, WORDS)
+def uploaded(quarry: engine.Engine, n: int, dsn: str) -> tuple[str, str]:
+    """Documents a second, and processor time of each as `cpu` has it; their making is not counted."""
+    seconds = own = database_s = 0.0
+    source = Texts().documents(n, WORDS)
     while batch := list(islice(source, 5_000)):
+        own, database_s = own - time.process_time(), database_s - served_s(dsn)
         seconds += took(lambda held=batch: quarry.upsert(NAMESPACE, held, SCHEMA))
-    return n / seconds
+        own, database_s = own + time.process_time(), database_s + served_s(dsn)
+    return f"{n / seconds:.0f}", spent(quarry, own / n, database_s / n)
 
 
 def took(call: Callable[[], object]) -> float:
@@ -187,7 +192,12 @@ def cpu(quarry: engine.Engine, texts: Texts, count: int, dsn: str) -> str:
     for text in asked:
         quarry.retrieve(NAMESPACE, text, k=10)
     own, database_s = time.process_time() - own, served_s(dsn) - database_s
-    return f"{1_000 * own / count:.1f}" + (f" + {1_000 * database_s / count:.1f}" if quarry.is_shared else "")
+    return spent(quarry, own / count, database_s / count)
+
+
+def spent(quarry: engine.Engine, own_s: float, database_s: float) -> str:
+    """In milliseconds."""
+    return f"{1_000 * own_s:.2f}" + (f" + {1_000 * database_s:.2f}" if quarry.is_shared else "")
 
 
 def served_s(dsn: str) -> float:
