@@ -104,7 +104,8 @@ def asked_terms(
     """
     code = question_language(asked, held)
     languages = read_in(code)
-    own = frozenset([*query_terms(now, languages), *(match.group().lower() for match in _IDENTIFIER.finditer(now))])
+    said = parted(now, code)
+    own = frozenset([*query_terms(said, languages), *(match.group().lower() for match in _IDENTIFIER.finditer(now))])
     wholes = [match.group() for match in _IDENTIFIER.finditer(asked)]
     named = frozenset(
         term
