@@ -73,6 +73,8 @@ def test_any_text_has_bounded_terms(asked: str) -> None:
     assert len(asked_terms(asked, {}).terms) <= len(asked)
 
 
-@pytest.mark.parametrize("asked", ["谁赢得了第 49 届超级碗？", "新办公室有多少房间?", "สะพานเปิดเมื่อไหร่", "Who won the bowl?"])
+@pytest.mark.parametrize(
+    "asked", ["谁赢得了第 49 届超级碗？", "新办公室有多少房间?", "สะพานเปิดเมื่อไหร่", "Who won the bowl?"]
+)
 def test_no_word_of_the_latest_message_is_carried_from_an_earlier_one(asked: str) -> None:
     assert not any(term.is_carried for term in asked_terms(asked, {}, now=asked).terms)
