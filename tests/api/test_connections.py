@@ -136,6 +136,12 @@ def test_trailers_without_end_are_refused(server: ThreadServer) -> None:
         assert error_in(rest_of(connection)) == (400, "invalid_request")
 
 
+def test_a_head_of_very_many_small_headers_is_refused(server: ThreadServer) -> None:
+    with connected(server) as connection:
+        connection.sendall(GET[:-2] + b"".join(b"x-%d: y\r\n" % n for n in range(150)) + b"\r\n")
+        assert error_in(rest_of(connection)) == (400, "invalid_request")
+
+
 def test_heads_of_a_common_size_are_taken(server: ThreadServer) -> None:
     padding = b"".join(b"x-%d: %b\r\n" % (n, b"a" * 400) for n in range(90))
     with connected(server) as connection:

@@ -135,6 +135,7 @@ def test_killed_before_any_line_a_write_is_whole_or_never_was(tmp_path: Path, na
                 found = seen(quarry)
                 assert found in states, place
                 reached.add(states.index(found))
+                assert sorted(path.name for path in (folder / "namespaces").iterdir()) == whole(quarry), place
                 assert quarry.upsert("late", [{"id": "1", "body": "after the crash"}]) == 1
         shutil.rmtree(folder)
     assert 0 in reached
