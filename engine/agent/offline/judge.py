@@ -205,7 +205,7 @@ def _absent(question: Question, table: Table) -> list[str]:
     """Names of the question of which no passage holds much."""
     missing: list[str] = []
     found = table.wholes.max(axis=0) * table.weights
-    for name in names_in(question.text):
+    for name in names_in(question.text, code=question.terms.code):
         named = frozenset(query_terms(name, table.asked.languages))
         own = [number for number, term in enumerate(table.asked.terms) if term.forms & named]
         weight = float(table.weights[own].sum())
