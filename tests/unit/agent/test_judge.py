@@ -52,8 +52,8 @@ def values(objective: str, *passages: ReadingPassage, rarity: Mapping[str, float
 
 def test_an_unknown_rare_word_counts_more_than_a_common_one() -> None:
     rarity = {"humber": 6.0, "bridg": 1.0, "open": 1.0, "zeppelin": 6.0, "tunnel": 1.0}
-    rare = values("Humber Bridge opened zeppelin", passage(1, BRIDGE), rarity=rarity)
-    common = values("Humber Bridge opened tunnel", passage(1, BRIDGE), rarity=rarity)
+    rare = values("the Humber Bridge opened by zeppelin", passage(1, BRIDGE), rarity=rarity)
+    common = values("the Humber Bridge opened by tunnel", passage(1, BRIDGE), rarity=rarity)
     assert rare.around < common.around
 
 
