@@ -110,11 +110,13 @@ class OfflineJudge:
         return Table(question.terms, [p.passage for p in read], [p.attributes for p in read], self.likeness)
 
     def margin(self, question: Question, table: Table, together: Sequence[Sequence[str]] = ()) -> float:
-        """Log-odds that the evidence answers; minus infinity without a word, or an identifier, that it asks for."""
+        """Log-odds that the evidence answers; minus infinity where no text holds a word, or one lacks an identifier."""
         found = table.wholes.max(axis=0, initial=0.0)
         if (
             not len(table.of)
             or not table.asked.terms
+            # An attribute may answer for a text that is about the question, not for any text.
+            or not table.sentences.any()
             or any(term.is_whole and held < 1 for term, held in zip(table.asked.terms, found, strict=True))
         ):
             return float("-inf")

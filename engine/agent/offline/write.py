@@ -304,7 +304,9 @@ class _Answer:
             text = labelled(label, statement.text, known, aside)
             if text != labelled("", statement.text, known, aside):
                 break
-        ids = tuple(fact.id for fact in cited if fact.text[:10] in text)
+        # A title without a figure needs no source beside it.
+        is_held = text == labelled(label, statement.text, document.text, aside)
+        ids = () if is_held else tuple(fact.id for fact in cited if fact.text[:10] in text)
         statement = msgspec.structs.replace(statement, block_ids=tuple(dict.fromkeys((*statement.block_ids, *ids))))
         self.sentences.insert(place, SentenceDraft(tidy(text), (number,)))
         self._told.insert(place, (statement, number))

@@ -188,9 +188,17 @@ def _best(found: Found, k: int, live: Ask | None) -> Candidates:
 
 
 def _live(connection: Connection, state: State, labels: Labels) -> Labels:
+    """The live ones among some passages, all of which were live or removed in `state`.
+
+    Raises:
+        StateGone: a write came after `state`; what it removed would be missed without what it put in its place.
+    """
     rows = connection.execute(
-        "SELECT label FROM quarry.passages WHERE part = %s AND label = ANY(%s)",
-        [state.part, labels.tolist()],
+        "SELECT n.seq, p.label FROM quarry.namespaces n "
+        "LEFT JOIN quarry.passages p ON p.part = n.part AND p.label = ANY(%s) WHERE n.part = %s",
+        [labels.tolist(), state.part],
         binary=True,
-    )
-    return np.fromiter((label for (label,) in rows), np.int64)
+    ).fetchall()
+    if not rows or rows[0][0] != state.seq:
+        raise StateGone
+    return np.fromiter((label for _, label in rows if label is not None), np.int64)

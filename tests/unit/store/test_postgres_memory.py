@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.ranking.terms import QueryTerms
 from engine.settings import VectorSettings
 from engine.store.postgres import maintenance
 from engine.store.postgres.backend import PostgresBackend
 from engine.store.postgres.connection import Pool
 from engine.store.postgres.migrate import migrate
 from engine.store.postgres.postings import summed
+from engine.store.postgres.terms import Dictionary
 from tests.contracts.backend import CORPUS, ask, spec, store
 from tests.postgres import database_of
 
@@ -80,6 +82,29 @@ def test_a_snapshot_does_not_see_what_was_remembered_later(pools: Callable[[], P
         other._memories = backend._memories
         assert seen(other) != before
         assert seen(backend) == before
+
+
+def test_what_is_replaced_between_the_statements_of_a_query_is_found_as_it_is_now(
+    pools: Callable[[], Pool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend, other = PostgresBackend(pools(), SETTINGS), PostgresBackend(pools(), SETTINGS)
+    backend.create(spec(1))
+    store(backend, CORPUS[:10])
+    backend.delete(1, ids=["d9"])
+    assert len(ask(backend, "harbour ferry").lexical) > 0
+    terms = Dictionary.question_terms
+
+    def terms_before_a_write(dictionary: Dictionary, text: str) -> QueryTerms:
+        monkeypatch.undo()
+        found = terms(dictionary, text)
+        store(other, CORPUS[:9])
+        return found
+
+    monkeypatch.setattr(Dictionary, "question_terms", terms_before_a_write)
+    found, now = ask(backend, "harbour ferry"), ask(PostgresBackend(pools(), SETTINGS), "harbour ferry")
+    assert len(now.lexical) > 0
+    assert found.lexical.labels.tolist() == now.lexical.labels.tolist()
+    assert found.vector.labels.tolist() == now.vector.labels.tolist()
 
 
 def test_sums_over_few_and_over_many_labels_agree() -> None:
