@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock
-PYTEST_ARGS ?= -n 2 --dist loadgroup
+PYTEST_ARGS ?= -n 3 --dist loadgroup
 SHARE ?= 100
 # The tests that run in one process: those of servers and of killed programs measure nothing here, and cost more.
 COVERED := tests/unit tests/properties tests/contracts tests/stateful tests/end_to_end tests/meta/test_doctests.py
