@@ -6,7 +6,7 @@ of N documents reaches with the words of any question. Nats mean the same in eve
 which is why one set of weights serves languages that it was not fitted to. Between English texts the cosine of the
 nearest passage counts too; word vectors of other languages say nothing of the subject.
 
-The weights are those that ``python -m benchmarks.evidence_fit`` fits.
+The weights come from a fit of the form of ``python -m benchmarks.evidence_fit``; docs/agent.md says what is by hand.
 """
 
 from __future__ import annotations
