@@ -69,7 +69,7 @@ def _boundary(code: str) -> re.Pattern[str]:
 
 def _asks(text: str, at: int, code: str) -> bool:
     """Whether what follows a place asks by itself."""
-    asking = language(code).pattern("which", "amount", "time", "person", "place", "yes_no")
+    asking = language(code).pattern("which", "amount", "time", "person", "place")
     found = asking.search(text, at)
     return found is not None and len(text[at : found.start()].split()) <= 1
 
@@ -81,11 +81,14 @@ def _opens_named(text: str, at: int, names: Sequence[tuple[int, int]]) -> bool:
 
 def _merged(text: str, pieces: Sequence[tuple[int, int]], named: Sequence[tuple[int, int]], code: str) -> list[Clause]:
     """Short pieces join the piece before them; a short first piece joins the one after."""
+    # Behind the first part "who" and "which" are joints as well, and mostly lead to more of the same.
+    asking = {start for start, _ in pieces if _asks(text, _behind_joint(text, start, code) if start > 0 else 0, code)}
+    if len(pieces) > 1 and pieces[1][0] not in asking:
+        asking.discard(0)
 
     def is_short(start: int, stop: int) -> bool:
-        asks = _asks(text, start, code) or (start > 0 and _asks(text, _behind_joint(text, start, code), code))
         own = len(set(content_terms(without(text, start, stop, named), code)))
-        return own < (1 if asks else MIN_WORDS)
+        return own < (1 if start in asking else MIN_WORDS)
 
     out: list[Clause] = []
     for start, stop in pieces:
