@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TypeVar
+
+_N = TypeVar("_N", int, float)
 
 
 def choice(*names: str) -> Callable[[str], str]:
@@ -19,29 +22,22 @@ def choice(*names: str) -> Callable[[str], str]:
 
 def whole(least: int, most: int) -> Callable[[str], int]:
     """A whole number within bounds, both included."""
-
-    def parse(raw: str) -> int:
-        try:
-            value = int(raw)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= most:
-            raise ValueError(f"a whole number from {least:,} to {most:,}")
-        return value
-
-    return parse
+    return _within(int, least, most, f"a whole number from {least:,} to {most:,}")
 
 
 def number(least: float, most: float) -> Callable[[str], float]:
     """A number within bounds, both included."""
+    return _within(float, least, most, f"a number from {least:g} to {most:g}")
 
-    def parse(raw: str) -> float:
+
+def _within(kind: Callable[[str], _N], least: _N, most: _N, wanted: str) -> Callable[[str], _N]:
+    def parse(raw: str) -> _N:
         try:
-            value = float(raw)
+            value = kind(raw)
         except ValueError:
-            value = least - 1
+            raise ValueError(wanted) from None
         if not least <= value <= most:
-            raise ValueError(f"a number from {least:g} to {most:g}")
+            raise ValueError(wanted)
         return value
 
     return parse
