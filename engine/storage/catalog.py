@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Callable
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
@@ -31,10 +32,16 @@ class Catalog(Mirror[_Rows]):
 
     Which namespaces there are is decided here. Their schemas and counts mirror what their own databases say: they
     move in memory at once, and are written by `flush` later; what a crash loses of them is read from the namespaces.
+
+    Args:
+        dropping: called before a namespace is dropped, to write sessions that would else come after its last.
     """
 
-    def __init__(self, file: CatalogFile, clock: Clock = utc_now) -> None:
+    def __init__(
+        self, file: CatalogFile, clock: Clock = utc_now, dropping: Callable[[], object] = lambda: None
+    ) -> None:
         self._clock = clock
+        self._dropping = dropping
         self._companies: dict[str, Company] = {}
         self._by_id: dict[int, StoredNamespace] = {}
         self._by_name: dict[tuple[int, str], StoredNamespace] = {}
@@ -216,6 +223,7 @@ class Catalog(Mirror[_Rows]):
         with self._changing():
             if namespace_id not in self._by_id:
                 return
+            self._dropping()
             with self._writing() as cursor:
                 cursor.execute("DELETE FROM sessions WHERE namespace_id = $1", [namespace_id])
                 cursor.execute("DELETE FROM namespaces WHERE id = $1", [namespace_id])

@@ -22,14 +22,17 @@ from engine.model.clock import Clock, to_ms, utc_now
 from engine.model.session import MAX_SESSIONS, TOMBSTONE, SessionStatus, StoredSession
 from engine.storage.catalog_file import CatalogFile
 
-_PURGED_AT_ONCE = 100
+WAITING = 64
+"""New sessions that may wait to be written; whoever adds one more writes them."""
+_WRITTEN_AT_ONCE, _PURGED_AT_ONCE = 16, 100
 """Sessions a transaction: a state has tens of kilobytes, and all of them together are more than memory may hold."""
 
 
 class SessionStore:
     """The sessions of all companies. Thread-safe; the only writer of its table, but for a dropped namespace.
 
-    Opening the store marks as failed what a crash left running. `purge` is for a thread that nobody waits for.
+    Opening the store marks as failed what a crash left running. `purge` and `flush` are for a thread that nobody waits
+    for: no answer waits until its session is on disk, and many are written at once.
 
     Args:
         lifetime: how long a session is kept after its last use.
@@ -41,6 +44,8 @@ class SessionStore:
         self._clock = clock
         self._lock = threading.Lock()
         self._claimed: set[str] = set()
+        self._new: dict[str, tuple[object, ...]] = {}
+        self._flushing = threading.Lock()
         with file.read() as cursor:
             row = cursor.execute("SELECT count(*) FROM sessions WHERE status = 'running'").fetchone()
         if row is not None and row[0]:
@@ -48,13 +53,34 @@ class SessionStore:
                 cursor.execute("UPDATE sessions SET status = 'failed' WHERE status = 'running'")
 
     def add(self, company_id: int, namespace_id: int, session_id: str, state: bytes, *, failed: bool = False) -> None:
-        """A session whose first turn has ended: open to the next, or failed. Its id was given to nobody before."""
+        """A session whose first turn has ended: open to the next, or failed. Its id was given to nobody before.
+
+        It is on disk after the next `flush`, and known from now on.
+
+        Raises:
+            StorageError: `WAITING` others could not be written either.
+        """
         now = to_ms(self._clock())
-        with self._file.write() as cursor:
-            cursor.execute(
-                "INSERT INTO sessions VALUES ($1, $2, $3, $4, $7, $5, $5, $6)",
-                [session_id, company_id, namespace_id, state, now, now + self._lifetime_ms, _ENDED[failed]],
-            )
+        row = (session_id, company_id, namespace_id, state, _ENDED[failed], now, now, now + self._lifetime_ms)
+        with self._lock:
+            self._new[session_id] = row
+            is_full = len(self._new) > WAITING
+        if is_full:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write down new sessions. Raises `StorageError`; it can be tried again."""
+        with self._flushing:
+            with self._lock:
+                rows = list(self._new.values())
+            for first in range(0, len(rows), _WRITTEN_AT_ONCE):
+                written = rows[first : first + _WRITTEN_AT_ONCE]
+                with self._file.write() as cursor:
+                    for row in written:
+                        cursor.execute("INSERT INTO sessions VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", list(row))
+                with self._lock:
+                    for session_id, *_ in written:
+                        del self._new[cast("str", session_id)]
 
     def load(self, company_id: int, namespace_id: int, session_id: str) -> StoredSession:
         """The session of this company and namespace, whatever its status.
@@ -63,6 +89,10 @@ class SessionStore:
             SessionNotFound: there is none, it is another's, or it expired more than 7 days ago.
             SessionExpired: it was not used for its lifetime.
         """
+        with self._lock:
+            is_new = session_id in self._new
+        if is_new:
+            self.flush()
         with self._file.read() as cursor:
             row = cursor.execute(
                 "SELECT state, status, expires_at FROM sessions "

@@ -22,6 +22,8 @@ from engine.store.embedded.backups import write_backup
 from engine.store.protocol import BackupReport
 from engine.upkeep import Task
 
+SESSIONS_WRITTEN_S = 0.2
+"""Seconds of new sessions that a kill may lose."""
 _log = logging.getLogger(__name__)
 
 
@@ -32,9 +34,9 @@ class EmbeddedStore:
         self._lock = lock
         self._file = file
         self._is_closed = False
-        self.catalog = Catalog(file)
-        self.keyring = Keyring(file)
         self.sessions = SessionStore(file, timedelta(hours=settings.session_hours))
+        self.catalog = Catalog(file, dropping=self.sessions.flush)
+        self.keyring = Keyring(file)
         self.documents = EmbeddedBackend(directory / NAMESPACES_FOLDER, settings, self._mirror)
         self.documents.recover(self.catalog.namespace_ids())
         self._reconcile()
@@ -71,6 +73,7 @@ class EmbeddedStore:
         return [
             Task("namespaces", 1.0, self.catalog.flush),
             Task("keys", 60.0, self.keyring.flush),
+            Task("new sessions", SESSIONS_WRITTEN_S, self.sessions.flush),
             Task("sessions", 300.0, self.sessions.purge, at_start=True),
         ]
 
@@ -123,6 +126,7 @@ class EmbeddedStore:
         return [f"folder {name!r} belongs to no namespace of the catalog" for name in unknown]
 
     def backup(self, target: Path) -> BackupReport:
+        self.sessions.flush()
         return write_backup(self._file, self.catalog, self.documents, target)
 
     def close(self) -> None:
@@ -130,11 +134,12 @@ class EmbeddedStore:
             return
         self._is_closed = True
         self.documents.close()
-        for flush in (self.catalog.flush, self.keyring.flush):
+        for flush in (self.catalog.flush, self.keyring.flush, self.sessions.flush):
             try:
                 flush()
             except StorageError as error:
-                # The next opening reads counts from the namespaces; when keys were last used is lost.
+                # The next opening reads counts from the namespaces; when keys were last used is lost, and so are new
+                # sessions.
                 _log.warning("The catalog could not be written at the end: %s", error.message)
         self._file.close()
         self._lock.release()

@@ -57,6 +57,26 @@ def test_a_session_may_be_made_under_an_id_already_told(sessions: SessionStore) 
     assert sessions.load(COMPANY, NAMESPACE, "sess_given").state == b"x"
 
 
+def test_a_new_session_is_known_before_it_is_on_disk(file: CatalogFile, sessions: SessionStore) -> None:
+    for number in range(3):
+        sessions.add(COMPANY, NAMESPACE, f"sess_{number}", b"x")
+    with file.read() as cursor:
+        count = "SELECT count(*) FROM sessions"
+        assert cursor.execute(count).fetchone() == (0,)
+        assert sessions.load(COMPANY, NAMESPACE, "sess_1").state == b"x"
+        assert cursor.execute(count).fetchone() == (3,), "one read writes all that wait"
+
+
+def test_no_more_new_sessions_wait_than_memory_should_hold(
+    file: CatalogFile, sessions: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage_sessions, "WAITING", 2)
+    for number in range(3):
+        sessions.add(COMPANY, NAMESPACE, f"sess_{number}", b"x")
+    with file.read() as cursor:
+        assert cursor.execute("SELECT count(*) FROM sessions").fetchone() == (3,)
+
+
 @pytest.mark.parametrize(("company", "namespace"), [(2, NAMESPACE), (COMPANY, 11), (2, 11)])
 def test_other_companies_and_namespaces_do_not_have_it(sessions: SessionStore, company: int, namespace: int) -> None:
     session_id = finished(sessions)
@@ -207,6 +227,7 @@ def test_opening_reads_no_state_however_many_have_expired(tmp_path: Path, clock)
     sessions = SessionStore(file, DAY, clock)
     for number in range(900):
         sessions.add(COMPANY, NAMESPACE, f"sess_{number}", randbytes(45_000))
+    sessions.flush()
     clock.turn(days=2)
     again = SessionStore(file, DAY, clock)
     with file.read() as cursor:
