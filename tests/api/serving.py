@@ -127,10 +127,14 @@ class ProcessServer:
 
     Args:
         descriptors: files and connections that it may have open; None for as many as the system allows.
+        installed: the folder whose code runs.
     """
 
-    def __init__(self, directory: Path, descriptors: int | None = None, **environment: str) -> None:
+    def __init__(
+        self, directory: Path, descriptors: int | None = None, installed: Path = PROJECT, **environment: str
+    ) -> None:
         self._descriptors = descriptors
+        self._installed = installed
         self.log = directory / "server.log"
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("QUARRY_", "ANTHROPIC_"))}
         self._environment = clean | {
@@ -148,7 +152,7 @@ class ProcessServer:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _MAIN],
-                cwd=PROJECT,
+                cwd=self._installed,
                 env=self._environment,
                 stdout=subprocess.PIPE,
                 stderr=log,

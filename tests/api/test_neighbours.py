@@ -16,6 +16,7 @@ import pytest
 
 import engine
 from api import connections
+from api.service import READERS, READERS_OF_ONE, WRITERS, WRITERS_OF_ONE
 from engine.ingest.pipeline import Ingest
 from engine.storage.connection import Database
 from tests.api.conftest import ARTICLES, SCHEMA
@@ -57,6 +58,43 @@ def test_one_key_cannot_take_all_places(tmp_path: Any) -> None:
             server.service.closing.set()
             assert {future.result().status_code for future in [*first, other]} == {503}
             server.service.closing.clear()
+
+
+@pytest.mark.parametrize(
+    ("verb", "threads", "allowed"), [("get", READERS, READERS_OF_ONE), ("upsert", WRITERS, WRITERS_OF_ONE)]
+)
+def test_the_threads_that_one_key_fills_are_not_all(
+    server: ThreadServer, monkeypatch: pytest.MonkeyPatch, verb: str, threads: int, allowed: int
+) -> None:
+    noisy, quiet = (Api(server.url, key_of(server, f"{verb} {name}")) for name in ("noisy", "quiet"))
+    for api in (noisy, quiet):
+        assert api.upload("n", *ARTICLES, schema=SCHEMA).status_code == 200
+    go_on, begun, original = threading.Event(), [], getattr(engine.Engine, verb)
+
+    def waits(self: engine.Engine, *args: Any) -> Any:
+        if self.company.endswith("noisy"):
+            begun.append(verb)
+            assert go_on.wait(60)
+        return original(self, *args)
+
+    def ask(api: Api, name: str) -> int:
+        found = api.get("/v1/namespaces/n/documents/cats") if verb == "get" else api.upload(name, *ARTICLES)
+        return found.status_code
+
+    monkeypatch.setattr(engine.Engine, verb, waits)
+    with ThreadPoolExecutor(threads) as pool:
+        # Uploads to one namespace would only wait for each other.
+        asked = [
+            pool.submit(ask, Api(server.url, noisy.headers["Authorization"].split()[1]), f"n{n}")
+            for n in range(threads)
+        ]
+        try:
+            wait_until(lambda: len(begun) == allowed)
+            assert ask(quiet, "other") == 200
+            assert len(begun) == allowed
+        finally:
+            go_on.set()
+        assert {future.result() for future in asked} == {200}
 
 
 def ask_for_everything(api: Api) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from concurrent.futures import Future
 from typing import Any
 
 import pytest
 
-from engine.fairness import FairThreads
+from engine.agent.workers import Workers
+from engine.fairness import TENANT, FairThreads
 
 
 class Gate:
@@ -47,6 +49,24 @@ def test_whoever_has_much_to_do_does_not_keep_others_waiting() -> None:
     results(futures)
     threads.shutdown()
     assert gate.began[:5] == ["noisy-0", "noisy-1", "quiet-0", "noisy-2", "quiet-1"]
+
+
+async def searched(gate: Gate, workers: Workers) -> None:
+    tasks: list[asyncio.Task[str]] = []
+    for tenant, name in [("noisy", f"noisy-{n}") for n in range(5)] + [("quiet", "quiet")]:
+        TENANT.set(tenant)
+        tasks.append(asyncio.create_task(workers.run(gate.of(name))))
+        await asyncio.sleep(0)
+    await asyncio.to_thread(gate.wait_for, 1)
+    gate.opened.set()
+    await asyncio.gather(*tasks)
+
+
+def test_searches_compute_in_turns_of_their_tenants() -> None:
+    gate, workers = Gate(), Workers(1)
+    asyncio.run(searched(gate, workers))
+    workers.close()
+    assert gate.began.index("quiet") <= 2
 
 
 def test_one_tenant_never_has_all_threads() -> None:
