@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from random import randbytes
@@ -9,10 +10,12 @@ from random import randbytes
 import pytest
 
 from engine.errors import SessionBusy, SessionExpired, SessionFailed, SessionNotFound
+from engine.model.clock import to_ms
 from engine.model.ids import new_session_id
 from engine.storage import sessions as storage_sessions
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
+from engine.storage.connection import Cursor
 from engine.storage.sessions import SessionStore
 from tests.catalogs import added
 
@@ -240,6 +243,30 @@ def test_opening_reads_no_state_however_many_have_expired(tmp_path: Path, clock)
     clock.turn(days=8)
     assert again.purge() == 900
     file.close()
+
+
+def test_turns_wait_for_a_small_step_of_a_purge_and_not_for_all_of_it(
+    file: CatalogFile, sessions: SessionStore, clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with file.write() as cursor:
+        now = to_ms(clock())
+        values = "'sess_' || n, 1, 10, 'state'::BLOB, 'open', $1, $1, $2"
+        cursor.execute(f"INSERT INTO sessions SELECT {values} FROM range(350) t(n)", [now, now + 1])
+    write = file.write
+    left: list[tuple[int, int]] = []
+
+    @contextmanager
+    def noted() -> Iterator[Cursor]:
+        with write() as cursor:
+            yield cursor
+            left.extend(cursor.execute("SELECT count(*), count(*) FILTER (status = 'open') FROM sessions").fetchall())
+
+    monkeypatch.setattr(file, "write", noted)
+    clock.turn(days=1)
+    assert sessions.purge() == 0
+    clock.turn(days=8)
+    assert sessions.purge() == 350
+    assert left == [(350, 250), (350, 150), (350, 50), (350, 0), (250, 0), (150, 0), (50, 0), (0, 0)]
 
 
 def test_a_company_keeps_the_sessions_that_it_used_last(
