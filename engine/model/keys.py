@@ -9,7 +9,7 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from engine.errors import InvalidRequest
 from engine.model.clock import from_ms, to_ms
@@ -93,6 +93,40 @@ def root_key(raw: str, company: Company, name: str, now: datetime) -> ApiKey:
 def digest_of(raw: str) -> str:
     """What is stored of a key: SHA-256 in hexadecimal."""
     return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def stored_values(key: ApiKey, digest: str) -> list[object]:
+    """A key as every store's table holds it; times are milliseconds since 1970.
+
+    Returns:
+        id, company, name, prefix, suffix, digest, scopes, created_at, created_by, last_used_at, expires_at.
+    """
+    used, expires = (None if at is None else to_ms(at) for at in (key.last_used_at, key.expires_at))
+    shown = [key.id, key.company_id, key.name, key.prefix, key.suffix]
+    return [*shown, digest, " ".join(key.scopes), to_ms(key.created_at), key.created_by, used, expires]
+
+
+def key_of_row(row: Sequence[Any]) -> ApiKey:
+    """The key that a store has read.
+
+    Args:
+        row: id, company, the company's name, name, prefix, suffix, scopes, created_at, created_by, last_used_at,
+            expires_at.
+    """
+    key_id, company_id, company, name, prefix, suffix, scopes, created_at, created_by, used_at, expires_at = row
+    return ApiKey(
+        id=key_id,
+        name=name,
+        company_id=company_id,
+        company_name=company,
+        prefix=prefix,
+        suffix=suffix,
+        scopes=tuple(scopes.split()),
+        created_at=from_ms(created_at),
+        created_by=created_by,
+        last_used_at=None if used_at is None else from_ms(used_at),
+        expires_at=None if expires_at is None else from_ms(expires_at),
+    )
 
 
 def _check_scopes(scopes: Sequence[str]) -> tuple[Scope, ...]:

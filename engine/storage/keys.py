@@ -5,13 +5,13 @@ from __future__ import annotations
 import hmac
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from engine.errors import ApiKeyNotFound
 from engine.model.clock import Clock, from_ms, to_ms, utc_now
-from engine.model.keys import digest_of, make_key, root_key
+from engine.model.keys import digest_of, key_of_row, make_key, root_key, stored_values
 from engine.model.namespace import ApiKey, Company
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.mirror import Mirror
@@ -106,15 +106,13 @@ class Keyring(Mirror[dict[str, _Held]]):
 
     def add(self, key: ApiKey, digest: str) -> None:
         """Take over a key of another store; one that is there already stays as it is."""
-        used, expires = (None if at is None else to_ms(at) for at in (key.last_used_at, key.expires_at))
-        shown = [key.id, key.company_id, key.name, key.prefix, key.suffix]
         with self._changing():
             if digest in self._by_digest:
                 return
             with self._writing() as cursor:
                 cursor.execute(
                     "INSERT INTO api_keys VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-                    [*shown, digest, " ".join(key.scopes), to_ms(key.created_at), key.created_by, used, expires],
+                    stored_values(key, digest),
                 )
             with self._lock:
                 self._by_digest[digest] = _Held(digest, key)
@@ -163,10 +161,10 @@ class Keyring(Mirror[dict[str, _Held]]):
     def _read(self) -> dict[str, _Held]:
         with self._file.read() as cursor:
             rows = cursor.execute(
-                "SELECT k.digest, k.id, k.name, k.company_id, c.name, k.prefix, k.suffix, k.scopes, k.created_at, "
+                "SELECT k.digest, k.id, k.company_id, c.name, k.name, k.prefix, k.suffix, k.scopes, k.created_at, "
                 "k.created_by, k.last_used_at, k.expires_at FROM api_keys k JOIN companies c ON c.id = k.company_id"
             ).fetchall()
-        return {row[0]: _Held(row[0], _from_row(row[1:])) for row in rows}
+        return {row[0]: _Held(row[0], key_of_row(row[1:])) for row in rows}
 
     def _adopt(self, rows: dict[str, _Held]) -> None:
         self._by_digest = rows
@@ -174,20 +172,3 @@ class Keyring(Mirror[dict[str, _Held]]):
 
 def _used(key: ApiKey, used_ms: int) -> ApiKey:
     return msgspec.structs.replace(key, last_used_at=from_ms(used_ms))
-
-
-def _from_row(row: tuple[Any, ...]) -> ApiKey:
-    key_id, name, company_id, company, prefix, suffix, scopes, created_at, created_by, used_at, expires_at = row
-    return ApiKey(
-        id=key_id,
-        name=name,
-        company_id=company_id,
-        company_name=company,
-        prefix=prefix,
-        suffix=suffix,
-        scopes=tuple(scopes.split()),
-        created_at=from_ms(created_at),
-        created_by=created_by,
-        last_used_at=None if used_at is None else from_ms(used_at),
-        expires_at=None if expires_at is None else from_ms(expires_at),
-    )

@@ -10,17 +10,16 @@ import hmac
 import threading
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from engine.errors import ApiKeyNotFound
-from engine.model.clock import Clock, from_ms, to_ms, utc_now
-from engine.model.keys import digest_of, make_key, root_key
+from engine.model.clock import Clock, utc_now
+from engine.model.keys import digest_of, key_of_row, make_key, root_key, stored_values
 from engine.model.namespace import ApiKey, Company
 from engine.store.postgres.clock import NOW_MS
 from engine.store.postgres.connection import Connection, Pool
 
 _COLUMNS = (
-    "k.id, k.name, k.company, c.name, k.prefix, k.suffix, k.scopes, k.created_at, k.created_by, k.last_used_at, "
+    "k.id, k.company, c.name, k.name, k.prefix, k.suffix, k.scopes, k.created_at, k.created_by, k.last_used_at, "
     "k.expires_at"
 )
 _FROM = "FROM quarry.api_keys k JOIN quarry.companies c ON c.id = k.company"
@@ -55,7 +54,7 @@ class PostgresKeyring:
         row = self._pool.read(lambda connection: connection.execute(_BY_DIGEST.encode(), [digest]).fetchone())
         if row is None or row[1] or not hmac.compare_digest(digest, row[0]):
             return None
-        key = _key(row[3:])
+        key = key_of_row(row[3:])
         with self._lock:
             self._used_ms[key.id] = row[2]
         return key
@@ -85,16 +84,14 @@ class PostgresKeyring:
                 f"SELECT k.digest, {_COLUMNS} {_FROM} WHERE k.company = %s ORDER BY k.created_at, k.id".encode(),
                 [company_id],
             ).fetchall()
-        return [(_key(row[1:]), row[0]) for row in rows]
+        return [(key_of_row(row[1:]), row[0]) for row in rows]
 
     def add(self, key: ApiKey, digest: str) -> None:
-        used, expires = (None if at is None else to_ms(at) for at in (key.last_used_at, key.expires_at))
-        row = [key.id, key.company_id, key.name, key.prefix, key.suffix, digest, " ".join(key.scopes)]
         self._pool.written(
             lambda connection: connection.execute(
                 "INSERT INTO quarry.api_keys VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) "
                 "ON CONFLICT (id) DO NOTHING",
-                [*row, to_ms(key.created_at), key.created_by, used, expires],
+                stored_values(key, digest),
             )
         )
 
@@ -105,7 +102,7 @@ class PostgresKeyring:
                 f"SELECT {_COLUMNS} {_FROM} WHERE k.company = %s ORDER BY k.created_at, k.id".encode(),
                 [company_id],
             ).fetchall()
-        return [_key(row) for row in rows]
+        return [key_of_row(row) for row in rows]
 
     def revoke(self, company_id: int, key_id: str) -> None:
         def work(connection: Connection) -> int:
@@ -135,20 +132,3 @@ class PostgresKeyring:
             with self._lock:
                 self._used_ms = used | self._used_ms
             raise
-
-
-def _key(row: tuple[Any, ...]) -> ApiKey:
-    key_id, name, company_id, company, prefix, suffix, scopes, created_at, created_by, used_at, expires_at = row
-    return ApiKey(
-        id=key_id,
-        name=name,
-        company_id=company_id,
-        company_name=company,
-        prefix=prefix,
-        suffix=suffix,
-        scopes=tuple(scopes.split()),
-        created_at=from_ms(created_at),
-        created_by=created_by,
-        last_used_at=None if used_at is None else from_ms(used_at),
-        expires_at=None if expires_at is None else from_ms(expires_at),
-    )
