@@ -38,9 +38,9 @@ from engine.store.postgres.graphs import drop_graphs
 from engine.store.postgres.legs import Memories, run_legs
 from engine.store.postgres.maintenance import clear_part, maintain, remove
 from engine.store.postgres.passages import read_passages, terms_of
-from engine.store.postgres.remembered import PostingMemory, StateGone
+from engine.store.postgres.posting_memory import PostingMemory, StateGone
 from engine.store.postgres.terms import Dictionary
-from engine.store.postgres.vectors import VectorMemory
+from engine.store.postgres.vector_memory import VectorMemory
 from engine.store.postgres.writing import State, read_state
 
 RANDOM_THROWS = 8

@@ -22,10 +22,11 @@ from engine.ranking.terms import QueryTerms
 from engine.settings import VectorSettings
 from engine.store.postgres.attributes import AllowedMemory
 from engine.store.postgres.connection import EF_SEARCH, Connection, Pool
+from engine.store.postgres.posting_memory import PostingMemory, StateGone
 from engine.store.postgres.postings import Found, Totals, summed
-from engine.store.postgres.remembered import PostingMemory, StateGone
 from engine.store.postgres.terms import Dictionary
-from engine.store.postgres.vectors import VectorLeg, VectorMemory, graph_statement, unpacked
+from engine.store.postgres.vector_memory import VectorMemory
+from engine.store.postgres.vectors import VectorLeg, graph_statement, unpacked
 from engine.store.postgres.writing import State, read_state, read_state_and
 
 CHECKED_AT_ONCE = 256
@@ -115,7 +116,8 @@ def _both(
     if query.vector is not None:
         begin = perf_counter()
         if is_any:
-            leg = VectorLeg(pool, state, settings, memories.vectors, query.vector, query.k, allowed, from_graph)
+            where = "" if query.where is None else repr(query.where)
+            leg = VectorLeg(pool, state, settings, memories.vectors, query.vector, query.k, allowed, where, from_graph)
             is_live = allowed is not None or state.passages == state.next_label - state.first_label
             vector = _best(leg.found(), query.k, None if is_live else live)
         took_s["vector"] = took_s.get("vector", 0.0) + perf_counter() - begin

@@ -11,7 +11,7 @@ from engine.lexical.native import Address, Query, SearchResult
 from engine.lexical.reader import COMMON_FROM, COMMON_SHARE, LexicalReader
 from engine.ranking.terms import QueryTerms
 from engine.store.postgres.connection import Pool
-from engine.store.postgres.remembered import PostingMemory, Term
+from engine.store.postgres.posting_memory import PostingMemory, Term
 from engine.store.postgres.text import escaped, unescaped
 from engine.store.postgres.writing import State
 

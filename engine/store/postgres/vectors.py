@@ -1,8 +1,4 @@
-"""The vector leg: a graph in the database for most of a large namespace, and a scan for the rest.
-
-What is scanned is remembered by this process: the database takes a microsecond a passage, a product of arrays a
-thirtieth of that.
-"""
+"""The vector leg: a graph in the database for most of a large namespace, and a scan for the rest."""
 
 from __future__ import annotations
 
@@ -11,88 +7,24 @@ from typing import NamedTuple
 import numpy as np
 from pgvector import HalfVector, Vector
 
-from engine.backend.recent import Recent
-from engine.model.hits import Labels, Vectors
+from engine.model.hits import Labels, Scores, Vectors
 from engine.settings import VectorSettings
-from engine.store.postgres.connection import Connection, Pool
+from engine.store.postgres.connection import Pool
 from engine.store.postgres.postings import Found
-from engine.store.postgres.remembered import StateGone
+from engine.store.postgres.vector_memory import VectorMemory, array_of
 from engine.store.postgres.writing import State
 
 MOST_EF_SEARCH = 1000
 """What pgvector accepts."""
-MOST_BYTES = 96 * 2**20
-"""Of one server process; 10,000 passages of 256 dimensions take 10."""
 MOST_STREAMED = 4_000
 """Rows of a graph that are read to be filtered here; for rarer ones the database looks at the allowed rows alone."""
-
-
-class _Rows(NamedTuple):
-    """Vectors of consecutive passages: labels from `since` on and below `upto`, removed ones included."""
-
-    since: int
-    upto: int
-    labels: Labels
-    vectors: Vectors
-
-
-class VectorMemory:
-    """Vectors of passages that no graph holds. Thread-safe."""
-
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most = most_bytes
-        self._held: Recent[_Rows] = Recent(most_bytes, largest=0.5)
-
-    def rows(self, pool: Pool, state: State) -> tuple[Labels, Vectors] | None:
-        """Labels and vectors of the passages that are not in the graph; None where they are too many.
-
-        Some may have been removed.
-
-        Raises:
-            StateGone: what is not remembered can no longer be read.
-        """
-        since, upto, width = state.graph_upto, state.next_label, state.dimension
-        if 4 * width * min(state.passages, upto - since) > self._most / 2:
-            return None
-        key = f"{width}"
-        held = self._held.take(state.part, [key]).get(key)
-        if held is None or held.since > since or len(held.labels) > 2 * state.passages:
-            held = _Rows(since, since, np.empty(0, np.int64), np.empty((0, width), np.float32))
-        if held.upto < upto:
-            begin = max(held.upto, since)
-            labels, vectors = pool.read(lambda connection: _read(connection, state.part, width, begin, upto))
-            held = _Rows(
-                held.since, upto, np.concatenate([held.labels, labels]), np.concatenate([held.vectors, vectors])
-            )
-        begin, end = np.searchsorted(held.labels, [since, upto]).tolist()
-        labels, vectors = held.labels[begin:end], held.vectors[begin:end]
-        if held.since < since:
-            held = _Rows(since, held.upto, held.labels[begin:].copy(), held.vectors[begin:].copy())
-        self._held.keep(state.part, [(key, held, held.labels.nbytes + held.vectors.nbytes)])
-        return labels, vectors
-
-
-def _read(connection: Connection, part: int, width: int, since: int, upto: int) -> tuple[Labels, Vectors]:
-    row = connection.execute(
-        "SELECT string_agg(int8send(label), ''::bytea ORDER BY label), "
-        "string_agg(halfvec_send(embedding), ''::bytea ORDER BY label), "
-        "(SELECT part FROM quarry.namespaces n WHERE n.part = %s) "
-        "FROM quarry.passages WHERE part = %s AND label >= %s AND label < %s",
-        [part, part, since, upto],
-        binary=True,
-    ).fetchone()
-    labels, vectors, is_there = row or (None, None, None)
-    if is_there is None:
-        raise StateGone
-    # Each vector begins with its width and an unused field, of two bytes each.
-    halves = np.frombuffer(vectors or b"", ">f2").reshape(-1, width + 2)[:, 2:]
-    return np.frombuffer(labels or b"", ">i8").astype(np.int64), halves.astype(np.float32)
 
 
 class VectorLeg(NamedTuple):
     """The nearest `k` of those passages of a namespace that are `allowed`; None allows all.
 
     Attributes:
+        where: tells the filter that allows them from others; empty without one.
         from_graph: what `graph_statement` gave, where it was asked already.
     """
 
@@ -103,13 +35,15 @@ class VectorLeg(NamedTuple):
     query: Vectors
     k: int
     allowed: Labels | None
+    where: str = ""
     from_graph: Found | None = None
 
     def found(self) -> Found:
         """At least `k` passages, unless there are fewer, in any order; some may have been removed."""
         state, allowed = self.state, self.allowed
         if state.graph_upto and allowed is not None and len(allowed) <= self.settings.exact_limit:
-            return self._exact(allowed)
+            vectors = self.memory.allowed(self.pool, state, self.where, allowed)
+            return self._exact(allowed) if vectors is None else (allowed, self._cosines(vectors))
         rows = self.memory.rows(self.pool, state)
         if rows is None:
             parts = [self._exact(allowed, between=(state.graph_upto, state.next_label))]
@@ -118,11 +52,14 @@ class VectorLeg(NamedTuple):
             if allowed is not None:
                 keep = np.isin(labels, allowed, assume_unique=True)
                 labels, vectors = labels[keep], vectors[keep]
-            # Not `@`, whose threads wait for one another on a busy machine; see engine/vector/exact.py.
-            parts = [(labels, np.clip(np.vecdot(vectors, self.query), -1.0, 1.0))]
+            parts = [(labels, self._cosines(vectors))]
         if state.graph_upto:
             parts.append(self._graph())
         return np.concatenate([labels for labels, _ in parts]), np.concatenate([scores for _, scores in parts])
+
+    def _cosines(self, vectors: Vectors) -> Scores:
+        # Not `@`, whose threads wait for one another on a busy machine; see engine/vector/exact.py.
+        return np.clip(np.vecdot(vectors, self.query), -1.0, 1.0)
 
     def _graph(self) -> Found:
         """The nearest by the graph, read further until enough of `allowed` came by; rare ones are looked up."""
@@ -157,7 +94,7 @@ class VectorLeg(NamedTuple):
         if between is not None:
             source, params = f"{source} AND label >= %s AND label < %s", [*params, *between]
         if allowed is not None:
-            source, params = f"{source} AND label = ANY(%s)", [*params, allowed.tolist()]
+            source, params = f"{source} AND label = ANY(%s::int8[])", [*params, array_of(allowed)]
         near = f"SELECT label, embedding FROM quarry.passages WHERE {source} ORDER BY embedding <#> %s LIMIT %s"
         statement = f"SELECT {_packed(near, width)}".encode()
         asked = [Vector(self.query), *params, HalfVector(self.query), 2 * self.k]

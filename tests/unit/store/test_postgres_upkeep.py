@@ -16,7 +16,8 @@ from engine.store.postgres import maintenance
 from engine.store.postgres.backend import PostgresBackend
 from engine.store.postgres.connection import Pool
 from engine.store.postgres.migrate import VERSION, migrate
-from engine.store.postgres.vectors import VectorMemory
+from engine.store.postgres.vector_memory import VectorMemory
+from engine.store.postgres.vectors import VectorLeg
 from tests.contracts.backend import CORPUS, ask, found, spec, store
 from tests.postgres import database_of
 
@@ -108,6 +109,35 @@ def test_vectors_that_are_too_many_to_remember_are_scanned_by_the_database(held:
     remembered = seen()
     held.backend._memories = held.backend._memories._replace(vectors=VectorMemory(0))
     assert seen() == remembered
+
+
+def test_what_a_filter_allows_is_compared_here_once_it_is_asked_for_again(
+    held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = VectorSettings(graph_from=20, exact_limit=1_000)
+    held.backend.maintain(1)
+    backend, asked = PostgresBackend(held.pool, settings), list[str]()
+    exact = VectorLeg._exact
+    monkeypatch.setattr(VectorLeg, "_exact", lambda leg, allowed: asked.append(leg.where) or exact(leg, allowed))
+
+    def seen(backend: PostgresBackend, text: str) -> list[tuple[list[int], list[float]]]:
+        legs = [ask(backend, text, where=where, k=9).vector for where in ({"colour": "red"}, {"year": {"$gte": 2003}})]
+        return [(each.labels.tolist(), each.scores.round(5).tolist()) for each in legs]
+
+    def changed() -> None:
+        held.backend.delete(1, ids=[f"d{number}" for number in range(10)])
+        store(
+            held.backend, [{"id": f"x{n}", "body": f"A red ferry{n}.", "colour": "red", "year": 2003} for n in range(5)]
+        )
+
+    seen(backend, "The first time the database compares.")
+    for change in (lambda: None, changed):
+        change()
+        for text in ("harbour ferry", "lantern3 storm"):
+            by_database = seen(PostgresBackend(held.pool, settings), text)
+            asked.clear()
+            assert seen(backend, text) == by_database
+            assert asked == []
 
 
 def test_a_database_of_version_1_is_brought_up(held: Held) -> None:
