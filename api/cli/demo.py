@@ -18,7 +18,7 @@ from api.cli.local import OpenedTarget
 from api.cli.options import PLACE
 from api.cli.output import console, messages, progress_bar, reports_errors
 from api.cli.stdlib_docs import SCHEMA, documents, module_names
-from api.places import Place
+from api.places import Place, without_secrets
 from api.settings import from_environment
 
 NAMESPACE = "python-docs"
@@ -73,7 +73,7 @@ def demo(data: Place | None) -> None:
     out.print()
     out.print(Text("Ask your own:", style="bold"))
     program = Path(sys.argv[0])
-    keep = data or Path("quarry-data")
+    keep = without_secrets(str(data or "quarry-data"))
     if data is None:
         out.print(Text(f"  {program} demo --data {keep}    # keeps the index"))
     out.print(Text(f"  {program} search {NAMESPACE} 'How do I parse command line options?' --data {keep}"))
