@@ -1,4 +1,4 @@
-"""A server in a process of its own, and plain asyncio clients that keep it busy, for `benchmarks.http`."""
+"""A server in a process of its own, and plain asyncio clients that keep it busy, for other benchmarks."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def at(ordered: list[float], share: float) -> float:
 class Server:
     """`quarry serve` with the offline agent."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path | str) -> None:
         self.data = data
 
     def __enter__(self) -> Server:
@@ -171,11 +171,12 @@ def request(method: str, path: str, body: object = None) -> bytes:
 
 
 def kind_of(message: bytes) -> str:
-    """What a request asks for: ``get``, ``search`` or ``upload``."""
+    """What a request asks for: ``get``, ``search``, ``retrieve`` or ``upload``."""
     method, path, _ = message.split(b" ", 2)
     if method == b"GET":
         return "get"
-    return "search" if path.endswith(b"/search") else "upload"
+    asked = path.rpartition(b"/")[2].decode()
+    return asked if asked in {"search", "retrieve"} else "upload"
 
 
 def get(document_id: str) -> bytes:

