@@ -131,6 +131,7 @@ def shown(figures: dict[str, dict[str, Any]]) -> str:
     for share in SHARES:
         row(f"… filter {100 * share:g} %", _key("vector", share), timed)
     row("index built, passages/s (CPU s)", "build", lambda one: f"{one['passages_per_s']:.0f} ({one['cpu_s']:.0f})")
+    row("… most memory meanwhile, bytes a passage", "build", lambda one: f"{one['peak_bytes']:.0f}")
     row("disk bytes a passage", "build", lambda one: f"{one['disk_bytes']:.0f}")
     row("resident bytes a passage", "open", lambda one: f"{one['resident_bytes']:.0f}")
     row("open and first answer, s", "open", lambda one: f"{one['first_s']:.2f}")

@@ -5,6 +5,7 @@ Imports stand in the classes: an interpreter needs the library of its own system
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -17,6 +18,10 @@ Found = list[int]
 
 class System(Protocol):
     """One index of passages; numbers of passages in, numbers of passages out. What it cannot do raises `Cannot`."""
+
+    def take(self, corpus: Corpus) -> None:
+        """Hold what building needs, before time and memory are counted."""
+        ...
 
     def build(self, folder: Path, corpus: Corpus) -> None:
         """Index every passage; return when all of it is searched as fast as it will be."""
@@ -40,6 +45,9 @@ class Cannot(Exception):
 
 class Base:
     """What a system cannot do."""
+
+    def take(self, corpus: Corpus) -> None:
+        """Nothing to hold."""
 
     def hybrid(self, *_: Any) -> Found:
         raise Cannot
@@ -83,8 +91,10 @@ class Quarry(Base):
     def __init__(self) -> None:
         self.given = self.Given()
 
-    def build(self, folder: Path, corpus: Corpus) -> None:
+    def take(self, corpus: Corpus) -> None:
         self.given.known = dict(zip(corpus.texts, corpus.vectors, strict=True))
+
+    def build(self, folder: Path, corpus: Corpus) -> None:
         self.open(folder)
         self.engine.upsert("bench", self._documents(range(len(corpus.texts)), corpus), self.SCHEMA)
         self.engine.maintain("bench")
@@ -96,9 +106,9 @@ class Quarry(Base):
         self.engine = engine.open(folder / "data", agent="offline", embedder=self.given)
 
     @staticmethod
-    def _documents(numbers: Any, corpus: Corpus) -> list[dict[str, Any]]:
+    def _documents(numbers: Any, corpus: Corpus) -> Iterator[dict[str, Any]]:
         buckets = corpus.buckets
-        return [{"id": str(n), "body": corpus.texts[n], "bucket": int(buckets[n])} for n in numbers]
+        return ({"id": str(n), "body": corpus.texts[n], "bucket": int(buckets[n])} for n in numbers)
 
     def _found(self, mode: str, text: str, filters: dict[str, Any] | None = None) -> Found:
         return [int(hit.document_id) for hit in self.engine.retrieve("bench", text, k=K, mode=mode, filters=filters)]
@@ -298,7 +308,7 @@ class Faiss(Base):
         import faiss
 
         index = faiss.IndexHNSWFlat(DIMENSION, 20, faiss.METRIC_INNER_PRODUCT)
-        index.hnsw.efConstruction = 80
+        index.hnsw.efConstruction = 120
         index.add(corpus.vectors)
         faiss.write_index(index, str(folder / "faiss.index"))
         self.open(folder)

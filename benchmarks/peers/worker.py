@@ -25,6 +25,16 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
+def peak_bytes() -> int:
+    """The most resident memory since `forget_peak`."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
 def disk_bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
@@ -38,11 +48,19 @@ class Worker:
 
     def build(self) -> dict[str, Any]:
         self.folder.mkdir()
+        self.system.take(self.corpus)
+        forget_peak()
+        before = resident_bytes()
         begin, cpu = time.perf_counter(), time.process_time()
         self.system.build(self.folder, self.corpus)
         took, cpu = time.perf_counter() - begin, time.process_time() - cpu
         count = len(self.corpus.texts)
-        return {"passages_per_s": count / took, "cpu_s": cpu, "disk_bytes": disk_bytes(self.folder) / count}
+        return {
+            "passages_per_s": count / took,
+            "cpu_s": cpu,
+            "disk_bytes": disk_bytes(self.folder) / count,
+            "peak_bytes": (peak_bytes() - before) / count,
+        }
 
     def asked(self, operation: str, share: float) -> Callable[[int], list[int]]:
         corpus, system = self.corpus, self.system

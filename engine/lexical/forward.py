@@ -1,4 +1,7 @@
-"""The forward index of a namespace: label to terms, so that candidates are reranked without reading their texts.
+"""The forward index of a namespace: label to passage and its terms.
+
+Candidates are reranked by their terms without reading texts, and those that are returned are read without the database,
+which takes longer over ten rows than both legs of a search over all.
 
 Derived from the database like the other indexes: a folder that is damaged, or of another analysis, is filled again.
 Passages that were removed stay until files are merged; who asks names live labels only.
@@ -17,6 +20,7 @@ import numpy as np
 from engine.errors import CorruptData
 from engine.lexical.forward_file import SegmentFile, forget, is_whole, read_held, write_held, write_segment
 from engine.lexical.forward_segment import ForwardPassage, Segment, gathered, joined, segment_of
+from engine.model.document import Passage
 from engine.model.hits import Labels
 from engine.ranking.passage_terms import Indices, PassageTerms
 
@@ -41,24 +45,41 @@ class ForwardReader:
 
     def terms(self, labels: Labels) -> PassageTerms | None:
         """The terms of `labels`, in their order; None where one is unknown: read the texts instead."""
+        stretches = self._stretches(labels)
+        if stretches is None:
+            return None
+        order = np.empty(len(labels), np.int64)
+        order[np.concatenate([among for _, among, _ in stretches])] = np.arange(len(labels))
+        return gathered([segment.terms_of(rows) for segment, _, rows in stretches], order)
+
+    def passages(self, labels: Labels) -> list[Passage] | None:
+        """The passages of `labels`, in any order; None where one is unknown or damaged: ask the database instead."""
+        stretches = self._stretches(labels)
+        if stretches is None:
+            return None
+        try:
+            return [passage for segment, _, rows in stretches for passage in segment.passages(rows)]
+        except CorruptData as error:
+            # The file was whole when it was opened.
+            _log.warning("the forward index cannot be used: %s", error.message)
+            return None
+
+    def _stretches(self, labels: Labels) -> list[tuple[Segment, Indices, Indices]] | None:
+        """Each segment that holds some of `labels`, the places of these among them, and their rows in it."""
         if len(labels) == 0 or len(self._segments) == 0:
             return None
         at: Indices = np.searchsorted(self._firsts, labels, side="right") - 1
         numbers: list[int] = np.unique(at).tolist()
         if numbers[0] < 0:
             return None
-        parts: list[PassageTerms] = []
-        order = np.empty(len(labels), np.int64)
-        done = 0
+        found: list[tuple[Segment, Indices, Indices]] = []
         for number in numbers:
             among = np.flatnonzero(at == number)
             rows = self._segments[number].rows_of(labels[among])
             if (rows < 0).any():
                 return None
-            parts.append(self._segments[number].terms_of(rows))
-            order[among] = np.arange(done, done + len(among))
-            done += len(among)
-        return gathered(parts, order)
+            found.append((self._segments[number], among, rows))
+        return found
 
 
 class ForwardIndex:

@@ -22,7 +22,7 @@ from engine.errors import CorruptData, StorageError, StorageFull
 from engine.lexical import native
 from engine.lexical.forward_segment import COLUMNS, Segment, segment_from
 
-FORMAT = f"forward 1, {native.FORMAT}"
+FORMAT = f"forward 2, {native.FORMAT}"
 """Another one means rebuild: the terms are what the analyzer made of the texts."""
 SIDE_FILE = "held.json"
 

@@ -1,4 +1,4 @@
-"""A stretch of a forward index: the terms of some passages as a few arrays, in memory or mapped from a file."""
+"""A stretch of a forward index: some passages and their terms as a few arrays, in memory or mapped from a file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from engine.analysis.analyzer import language_of
 from engine.analysis.term_ids import TermIds, append_text_ids
+from engine.lexical.forward_rows import pack, unpack
+from engine.model.document import Passage
 from engine.model.hits import Labels
 from engine.ranking.passage_terms import Indices, PassageTerms, TermTexts, append_header_ids, spans_of
 
@@ -18,12 +20,9 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class ForwardPassage(NamedTuple):
-    """What is kept of a passage; `language` is that of its text, asked for where it is None."""
+    """A passage to keep; `language` is that of its text, asked for where it is None."""
 
-    label: int
-    document_id: str
-    header: str
-    body: str
+    passage: Passage
     language: str | None = None
 
 
@@ -40,6 +39,7 @@ class Segment(NamedTuple):
         header_ends: shape ``(records,)``, into `headers`.
         name_ends: shape ``(records,)``, into `name_starts` and `name_lengths`: stretches of the header that name the
             document.
+        row_ends: shape ``(passages,)``, into `rows`, which are the passages themselves, packed.
     """
 
     labels: Labels
@@ -48,11 +48,13 @@ class Segment(NamedTuple):
     id_ends: Indices
     header_ends: Indices
     name_ends: Indices
+    row_ends: Indices
     bodies: TermIds
     headers: TermIds
     name_starts: TermIds
     name_lengths: TermIds
     ids: Bytes
+    rows: Bytes
 
     def rows_of(self, labels: Labels) -> Indices:
         """The row of each label; -1 where it has none."""
@@ -85,6 +87,14 @@ class Segment(NamedTuple):
             named,
         )
 
+    def passages(self, rows: Indices) -> list[Passage]:
+        """The passages at `rows`, in that order."""
+        starts, lengths = _stretch(self.row_ends, rows)
+        return [
+            unpack(label, self.rows[start : start + length].tobytes())
+            for label, start, length in zip(self.labels[rows].tolist(), starts.tolist(), lengths.tolist(), strict=True)
+        ]
+
     def part(self, rows: Indices) -> Segment:
         """The passages at `rows` (ascending) alone."""
         used, records = np.unique(self.records[rows], return_inverse=True)
@@ -92,6 +102,7 @@ class Segment(NamedTuple):
         header_starts, header_lengths = _stretch(self.header_ends, used)
         name_starts, name_counts = _stretch(self.name_ends, used)
         id_starts, id_lengths = _stretch(self.id_ends, used)
+        row_starts, row_lengths = _stretch(self.row_ends, rows)
         return Segment(
             self.labels[rows],
             records.astype(np.int64),
@@ -99,15 +110,17 @@ class Segment(NamedTuple):
             np.cumsum(id_lengths),
             np.cumsum(header_lengths),
             np.cumsum(name_counts),
+            np.cumsum(row_lengths),
             spans_of(self.bodies, starts, lengths),
             spans_of(self.headers, header_starts, header_lengths),
             spans_of(self.name_starts, name_starts, name_counts),
             spans_of(self.name_lengths, name_starts, name_counts),
             spans_of(self.ids, id_starts, id_lengths),
+            spans_of(self.rows, row_starts, row_lengths),
         )
 
 
-COLUMNS = tuple(np.dtype(kind) for kind in ("<i8", "<i8", "<i8", "<i8", "<i8", "<i8", "<u4", "<u4", "<u4", "<u4", "u1"))
+COLUMNS = tuple(np.dtype(kind) for kind in (*("<i8",) * 7, *("<u4",) * 4, "u1", "u1"))
 """Types of the arrays of a segment, the widest first, so that each is aligned in a file."""
 
 
@@ -115,25 +128,28 @@ def segment_of(passages: Sequence[ForwardPassage]) -> Segment:
     """Analyse `passages`, whose labels increase strictly."""
     bodies, headers, name_starts, name_lengths = array("I"), array("I"), array("I"), array("I")
     body_ends, header_ends, name_ends, id_ends = array("q"), array("q"), array("q"), array("q")
-    labels, records = array("q"), array("q")
-    ids = bytearray()
+    labels, records, row_ends = array("q"), array("q"), array("q")
+    ids, rows = bytearray(), bytearray()
     known: dict[tuple[str, str, str], int] = {}
-    for label, document_id, header, body, spoken in passages:
-        language = spoken or language_of(body)
-        record = known.setdefault((document_id, header, language), len(known))
+    for passage, spoken in passages:
+        language = spoken or language_of(passage.text)
+        record = known.setdefault((passage.document_id, passage.header, language), len(known))
         if record == len(id_ends):
-            ids += document_id.encode()
-            for start, length in append_header_ids(header, language, headers):
+            ids += passage.document_id.encode()
+            for start, length in append_header_ids(passage.header, language, headers):
                 name_starts.append(start)
                 name_lengths.append(length)
             for ends, values in ((id_ends, ids), (header_ends, headers), (name_ends, name_starts)):
                 ends.append(len(values))
-        labels.append(label)
+        labels.append(passage.label)
         records.append(record)
-        append_text_ids(body, language, bodies)
+        append_text_ids(passage.text, language, bodies)
         body_ends.append(len(bodies))
-    columns = (labels, records, body_ends, id_ends, header_ends, name_ends, bodies, headers, name_starts, name_lengths)
-    return segment_from([np.array(column, kind) for column, kind in zip((*columns, ids), COLUMNS, strict=True)])
+        rows += pack(passage)
+        row_ends.append(len(rows))
+    ends = (body_ends, id_ends, header_ends, name_ends, row_ends)
+    columns = (labels, records, *ends, bodies, headers, name_starts, name_lengths, ids, rows)
+    return segment_from([np.array(column, kind) for column, kind in zip(columns, COLUMNS, strict=True)])
 
 
 def segment_from(columns: Sequence[npt.NDArray[Any]]) -> Segment:
@@ -145,7 +161,7 @@ def joined(segments: Sequence[Segment]) -> Segment:
     """The passages of all `segments` in one, in their order."""
     columns: list[list[npt.NDArray[Any]]] = [[] for _ in COLUMNS]
     # Columns that count into others go on where those of the segment before ended.
-    counted = {1: 3, 2: 6, 3: 10, 4: 7, 5: 8}
+    counted = {1: 3, 2: 7, 3: 11, 4: 8, 5: 9, 6: 12}
     before = [0] * len(COLUMNS)
     for segment in segments:
         for at, column in enumerate(cast("tuple[npt.NDArray[Any], ...]", segment)):

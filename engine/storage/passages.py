@@ -13,7 +13,7 @@ from engine.model.hits import Labels, Vectors
 from engine.storage.connection import Cursor, insert_rows
 
 _COLUMNS = ("label", "key", "document_id", "attribute", "start_at", "end_at", "text", "header", "vector")
-
+_PASSAGE = "label, document_id, attribute, start_at, end_at, text, header"
 
 STORED_VECTORS = np.dtype("<f2")
 """Half precision moves a cosine by 1e-5 and saves half of what vectors take on disk."""
@@ -64,21 +64,15 @@ def hydrate(cursor: Cursor, labels: Sequence[int]) -> dict[int, Passage]:
     # Integers are formatted into the statement: an IN list of constants uses the index, a list parameter scans.
     wanted = ",".join(map(str, map(int, labels)))
     found = cursor.execute(
-        "SELECT label, document_id, attribute, start_at, end_at, text, header "  # noqa: S608 - integers only
-        f"FROM passages WHERE label IN ({wanted})"
+        f"SELECT {_PASSAGE} FROM passages WHERE label IN ({wanted})"  # noqa: S608 - integers only
     )
-    return {
-        label: Passage(
-            label=label,
-            document_id=document_id,
-            attribute=attribute,
-            start=start,
-            end=end,
-            text=text,
-            header=header,
-        )
-        for label, document_id, attribute, start, end, text, header in found.fetchall()
-    }
+    return {row[0]: _passage(*row) for row in found.fetchall()}
+
+
+def _passage(label: int, document_id: str, attribute: str, start: int, end: int, text: str, header: str) -> Passage:
+    return Passage(
+        label=label, document_id=document_id, attribute=attribute, start=start, end=end, text=text, header=header
+    )
 
 
 def label_keys(cursor: Cursor) -> tuple[Labels, npt.NDArray[np.int64]]:
@@ -87,19 +81,17 @@ def label_keys(cursor: Cursor) -> tuple[Labels, npt.NDArray[np.int64]]:
     return np.asarray(found["label"], np.int64), np.asarray(found["key"], np.int64)
 
 
-def texts_between(
-    cursor: Cursor, first: int, stop: int, *, batch: int = 20_000
-) -> Iterator[list[tuple[int, str, str, str]]]:
-    """``(label, document_id, header, text)`` of live labels in ``[first, stop)``, ascending, in batches."""
+def passages_between(cursor: Cursor, first: int, stop: int, *, batch: int = 20_000) -> Iterator[list[Passage]]:
+    """The passages of live labels in ``[first, stop)``, ascending, in batches."""
     while first < stop:
         rows = cursor.execute(
-            "SELECT label, document_id, header, text FROM passages "
+            f"SELECT {_PASSAGE} FROM passages "  # noqa: S608 - a constant
             "WHERE label >= $1 AND label < $2 ORDER BY label LIMIT $3",
             [first, stop, batch],
         ).fetchall()
         if not rows:
             return
-        yield rows
+        yield [_passage(*row) for row in rows]
         first = rows[-1][0] + 1
 
 

@@ -20,7 +20,7 @@ from engine.model.hits import Labels
 from engine.storage.connection import Cursor
 from engine.storage.files import make_private
 from engine.storage.journal import changes_since, forget_changes, read_counters
-from engine.storage.passages import texts_between, vectors_between
+from engine.storage.passages import passages_between, vectors_between
 
 
 def catch_up_lexical(store: NamespaceStore, cursor: Cursor, applied: int, seq: int) -> None:
@@ -28,8 +28,8 @@ def catch_up_lexical(store: NamespaceStore, cursor: Cursor, applied: int, seq: i
     if applied == seq:
         return
     first, removed = _missing(cursor, applied, seq, store.lexical.clear)
-    for rows in texts_between(cursor, first, read_counters(cursor).next_label):
-        store.lexical.apply([LexicalPassage(label, header, text) for label, _, header, text in rows], removed, applied)
+    for rows in passages_between(cursor, first, read_counters(cursor).next_label):
+        store.lexical.apply([LexicalPassage(p.label, p.header, p.text) for p in rows], removed, applied)
         removed = np.empty(0, np.int64)
     store.lexical.apply([], removed, seq)
 
@@ -49,8 +49,8 @@ def catch_up_forward(store: NamespaceStore, cursor: Cursor, applied: int, seq: i
     if applied == seq:
         return
     first, _ = _missing(cursor, applied, seq, store.forward.clear)
-    for rows in texts_between(cursor, first, read_counters(cursor).next_label):
-        store.forward.add([ForwardPassage(*row) for row in rows])
+    for rows in passages_between(cursor, first, read_counters(cursor).next_label):
+        store.forward.add([ForwardPassage(passage) for passage in rows])
 
 
 def _missing(cursor: Cursor, applied: int, seq: int, clear: Callable[[], None]) -> tuple[int, Labels]:

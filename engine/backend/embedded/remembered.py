@@ -1,9 +1,10 @@
 """Passages and documents that were read lately, of all open namespaces together.
 
-A search reads the same rows several times, and searches of one collection meet the same ones again; a lookup in DuckDB
-takes milliseconds, and unpacks the neighbours of a long body with it. What is remembered is a version: a label stands
-for one passage for ever, and a document's `key` for one version of it. Whether that version still stands is asked of
-the snapshot, or of the database while a write is under way, so that nothing replaced or deleted comes back.
+A search reads the same rows several times, and searches of one collection meet the same ones again. Passages that are
+not remembered come from the forward index; a lookup in DuckDB takes milliseconds, and unpacks the neighbours of a long
+body with it. What is remembered is a version: a label stands for one passage for ever, and a document's `key` for one
+version of it. Whether that version still stands is asked of the snapshot, or of the database while a write is under
+way, so that nothing replaced or deleted comes back.
 """
 
 from __future__ import annotations
@@ -49,11 +50,18 @@ def hydrated(store: NamespaceStore, labels: Sequence[int]) -> dict[int, Passage]
     found = cast("dict[int, Passage]", PASSAGES.take(store.token, live))
     missing = [label for label in live if label not in found]
     if missing:
-        with store.reading() as cursor:
-            read = passages_table.hydrate(cursor, missing)
+        read = _read_passages(store, missing)
         found |= read
         PASSAGES.keep(store.token, [(label, passage, _size(passage)) for label, passage in read.items()])
     return found
+
+
+def _read_passages(store: NamespaceStore, live: Sequence[int]) -> dict[int, Passage]:
+    held = store.forward.reader().passages(np.asarray(live, np.int64))
+    if held is not None:
+        return {passage.label: passage for passage in held}
+    with store.reading() as cursor:
+        return passages_table.hydrate(cursor, live)
 
 
 def bodies(store: NamespaceStore, ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:

@@ -19,7 +19,7 @@ from engine.backend.protocol import DocumentWrite
 from engine.errors import QuarryError, StorageError
 from engine.lexical.forward import ForwardPassage
 from engine.lexical.index import LexicalPassage
-from engine.model.document import PassageDraft
+from engine.model.document import Passage, PassageDraft
 from engine.model.hits import Labels, Vectors
 from engine.model.schema import Schema
 from engine.storage import allocator
@@ -51,6 +51,18 @@ class Added(NamedTuple):
     key: int
     document_id: str
     draft: PassageDraft
+
+    def stored(self) -> Passage:
+        draft = self.draft
+        return Passage(
+            label=self.label,
+            document_id=self.document_id,
+            attribute=draft.attribute,
+            start=draft.start,
+            end=draft.end,
+            text=draft.text,
+            header=draft.header,
+        )
 
 
 def upsert(
@@ -172,11 +184,8 @@ def _apply(store: NamespaceStore, seq: int, passages: Sequence[Added], vectors: 
     added_keys = np.fromiter((p.key for p in passages), np.int64, len(passages))
     try:
         spoken = [language_of(p.draft.text) for p in passages]
-        words = [
-            ForwardPassage(p.label, p.document_id, p.draft.header, p.draft.text, language)
-            for p, language in zip(passages, spoken, strict=True)
-        ]
-        store.lexical.apply([LexicalPassage(p.label, p.header, p.body, p.language) for p in words], removed, seq)
+        words = [ForwardPassage(p.stored(), language) for p, language in zip(passages, spoken, strict=True)]
+        store.lexical.apply([LexicalPassage(p.label, p.header, p.text, spoken) for p, spoken in words], removed, seq)
         store.forward.add(words)
         if len(added):
             store.vectors.add(added, vectors)

@@ -40,7 +40,7 @@ def passages(count: int, first: int = 0) -> list[Passage]:
 
 
 def as_given(held: list[Passage]) -> list[ForwardPassage]:
-    return [ForwardPassage(p.label, p.document_id, p.header, p.text) for p in held]
+    return [ForwardPassage(p) for p in held]
 
 
 def columns(terms: PassageTerms | None) -> list[object]:
@@ -58,6 +58,9 @@ def assert_same(index: ForwardIndex, held: list[Passage], labels: list[int]) -> 
     of = {passage.label: passage for passage in held}
     from_texts = PassageTerms.of([of[label] for label in labels])
     assert columns(index.reader().terms(np.array(labels, np.int64))) == columns(from_texts)
+    read = index.reader().passages(np.array(labels, np.int64))
+    assert read is not None
+    assert {passage.label: passage for passage in read} == {label: of[label] for label in labels}
 
 
 @settings(max_examples=30)
@@ -228,3 +231,18 @@ def test_a_full_disk_keeps_what_was_saved_before(tmp_path: Path, monkeypatch: py
     assert ForwardIndex.open(tmp_path)[1] == 7
     index.save(8, np.arange(44))
     assert_same(ForwardIndex.open(tmp_path)[0], passages(44), [43, 0])
+
+
+def test_a_passage_that_was_damaged_after_opening_is_unknown(tmp_path: Path) -> None:
+    held = passages(9)
+    filled, _ = ForwardIndex.open(tmp_path)
+    filled.add(as_given(held))
+    filled.save(1, np.arange(9))
+    index, _ = ForwardIndex.open(tmp_path)
+    path = tmp_path / "0.terms"
+    with path.open("r+b") as file:
+        # Passages stand last in the file.
+        file.seek(-3, 2)
+        file.write(b"\0\0\0")
+    assert index.reader().passages(np.array([7], np.int64)) == [held[7]]
+    assert index.reader().passages(np.array([7, 8], np.int64)) is None
