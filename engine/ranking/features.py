@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.analysis.term_ids import TermIds
-from engine.ranking.passage_terms import Indices, PassageTerms, TermTexts, document_numbers
+from engine.ranking.passage_terms import Indices, PassageTerms, TermTexts, places_of_any
 
 Shares = npt.NDArray[np.float32]
 _Flags = npt.NDArray[np.bool_]
@@ -25,7 +25,6 @@ HEADER_SHARE = 0.35
 """What a query word counts that stands in the header only, as a share of one that stands in the window."""
 PHRASE_GAP = 3
 """Words from a query word to the one that follows it in the question, at most, to count as its phrase."""
-_LOW_HALF = np.uint32(0xFFFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ def term_features(query: TermIds, weights: Shares, stops: _Flags, passages: Pass
     return TermFeatures(
         coverage=(present @ weights / total).astype(np.float32),
         window=window / np.float32(total),
-        document_coverage=(_by_document(present, passages.documents) @ weights / total).astype(np.float32),
+        document_coverage=(_by_document(present, passages.document_numbers) @ weights / total).astype(np.float32),
         headed_window=headed_window / np.float32(total),
         phrase=_phrase([in_body, in_header], weights, stops, count),
         named=named.astype(np.float32),
@@ -95,10 +94,7 @@ class _Occurrences:
 
 
 def _matches(query: TermIds, texts: TermTexts) -> _Occurrences:
-    # Most words of a text are none of the query's: a table over the lower half of a number leaves these out at once.
-    table = np.zeros(_LOW_HALF + 1, np.bool_)
-    table[query & _LOW_HALF] = True
-    near = np.flatnonzero(table[texts.terms & _LOW_HALF])
+    near = places_of_any(query, texts.terms)
     order = np.argsort(query)
     ordered, terms = query[order], texts.terms[near]
     slots = np.minimum(np.searchsorted(ordered, terms), len(query) - 1)
@@ -168,8 +164,7 @@ def _distinct(texts: TermTexts) -> Indices:
     return np.bincount((terms >> np.uint64(32)).astype(np.int64), minlength=len(texts.lengths))
 
 
-def _by_document(present: _Flags, documents: Sequence[str]) -> _Flags:
-    of = document_numbers(documents)
+def _by_document(present: _Flags, of: Indices) -> _Flags:
     union = np.zeros((int(of.max()) + 1, present.shape[1]), np.bool_)
     np.logical_or.at(union, of, present)
     return union[of]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.ranking.features import Shares
-from engine.ranking.passage_terms import Indices, PassageTerms, TermTexts, document_numbers
+from engine.ranking.passage_terms import Indices, PassageTerms, TermTexts, places_of_any
 
 NAMING = 10
 """Passages that may name others: the best so far."""
@@ -30,7 +30,7 @@ def name_mentions(passages: PassageTerms, strengths: Shares) -> Shares:
     """
     named = np.zeros(len(passages), np.float32)
     held = _standing(passages.names, passages.bodies)
-    documents = document_numbers(passages.documents)
+    documents = passages.document_numbers
     naming = np.argsort(-strengths, kind="stable")[:NAMING]
     most = max(1.0, COMMON_NAME_SHARE * len(passages))
     for names in _equal_names(passages.names, np.flatnonzero(held.any(axis=1))):
@@ -63,12 +63,14 @@ def _standing(names: TermTexts, texts: TermTexts) -> npt.NDArray[np.bool_]:
     starts = names.starts
     order = np.argsort(names.terms[starts], kind="stable")
     first = names.terms[starts][order]
-    begins, ends = np.searchsorted(first, texts.terms), np.searchsorted(first, texts.terms, side="right")
+    near = places_of_any(first, texts.terms)
+    terms = texts.terms[near]
+    begins = np.searchsorted(first, terms)
     # Every place where a text has the first term of a name, with each name that begins so.
-    counts = ends - begins
-    places = np.flatnonzero(counts)
-    counts = counts[places]
-    begun = np.repeat(begins[places] - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+    counts = np.searchsorted(first, terms, side="right") - begins
+    held = np.flatnonzero(counts)
+    places, counts = near[held], counts[held]
+    begun = np.repeat(begins[held] - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
     name, place = order[begun], np.repeat(places, counts)
     text_ends = np.cumsum(texts.lengths)
     text = np.searchsorted(text_ends, place, side="right")

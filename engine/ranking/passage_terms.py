@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -54,6 +54,19 @@ class TermTexts(NamedTuple):
         return TermTexts(spans_of(self.terms, self.starts[texts], self.lengths[texts]), self.lengths[texts])
 
 
+_LOW_HALF = np.uint32(0xFFFF)
+
+
+def places_of_any(wanted: TermIds, terms: TermIds) -> Indices:
+    """Where `terms` may hold one of `wanted`: all places that do, and one in some thousands of the others.
+
+    Most words of a text are none of a question's; a table over the lower half of a number leaves these out at once.
+    """
+    table = np.zeros(_LOW_HALF + 1, np.bool_)
+    table[wanted & _LOW_HALF] = True
+    return table[terms & _LOW_HALF].nonzero()[0]
+
+
 def spans_of(values: npt.NDArray[Scalar], starts: Indices, lengths: Indices) -> npt.NDArray[Scalar]:
     """``values[start : start + length]`` of each pair, one after the other.
 
@@ -75,7 +88,7 @@ def document_numbers(documents: Sequence[str]) -> Indices:
     return np.fromiter((numbers.setdefault(document, len(numbers)) for document in documents), np.int64, len(documents))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PassageTerms:
     """What rerankers know of some passages.
 
@@ -99,6 +112,11 @@ class PassageTerms:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def document_numbers(self) -> Indices:
+        """The document of each passage as a number: shape ``(n,)``, from 0 in order of first occurrence."""
+        return document_numbers(self.documents)
 
     @classmethod
     def of(cls, passages: Sequence[Passage]) -> PassageTerms:

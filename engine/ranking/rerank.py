@@ -15,7 +15,7 @@ from engine.model.hits import Candidates, Labels, Scores, top_k
 from engine.ranking.asking import asks
 from engine.ranking.features import Shares, term_features
 from engine.ranking.mentions import name_mentions
-from engine.ranking.passage_terms import PassageTerms, document_numbers
+from engine.ranking.passage_terms import PassageTerms
 from engine.ranking.terms import QueryTerms
 from engine.ranking.weights import QUESTION, STATEMENT, FeatureWeights
 
@@ -103,7 +103,7 @@ class TermReranker:
     def _nearness(self, passages: PassageTerms) -> Shares:
         """The best cosine of the passages of each passage's document."""
         cosines = scores_of(self.near, passages.labels, absent=float(self.near.scores[-1]))
-        of = document_numbers(passages.documents)
+        of = passages.document_numbers
         best = np.full(int(of.max()) + 1, -1.0, np.float32)
         np.maximum.at(best, of, cosines)
         return best[of]

@@ -31,6 +31,8 @@ EF_GROWTH = 0.3
 """`ef_search` is meant for so many rows, and grows with this power of them beyond. In the clusters of
 ``benchmarks/vector_speed.py`` the breadth for recall .994 goes from 80 at 3,000 rows to 140 at 48,000 (power .2), and
 steeper towards the end."""
+SURE = 10
+"""Of the rows that are wanted, so many are found nearly all; `ef_search` is chosen for them."""
 _SLACK = 2.0
 """How far beyond the planned rank the k-th allowed row may stand; chance moves it by a third at k = 10."""
 
@@ -89,7 +91,8 @@ class GraphWalk:
         return top_k(self.view.labels[rows], scores, self.k)
 
     def _unfiltered(self, cost_of_scan: float) -> tuple[Rows, Scores] | None:
-        breadth = breadth_at(self.ef_search, self.built) + self.k
+        # The last of many candidates need not be found as surely as the ten that a query of vectors alone returns.
+        breadth = max(breadth_at(self.ef_search, self.built) + min(self.k, SURE), 2 * self.k)
         return self._fetch(breadth) if breadth * ROWS_A_STEP < cost_of_scan else None
 
     def _filtered(self, cost_of_scan: float, in_graph: int) -> tuple[Rows, Scores] | None:
