@@ -33,8 +33,8 @@ class VectorSettings(msgspec.Struct, frozen=True):
         ef_construction: breadth of the search while building. From 80 to 120 building takes a third to a half more
             time, and a quarter fewer of the ten nearest of overlapping passages of real texts are lost
             (``benchmarks/vector_speed.py --source collections --curve --rows 30000``).
-        ef_search: breadth of a query in a graph of up to 100,000 rows; in larger ones, under a filter, and for more than
-            half as many passages the query is broader still.
+        ef_search: breadth of a query in a graph of up to 100,000 rows; in larger ones, under a filter, and for many
+            passages the query is broader still.
         exact_limit: allowed sets up to this many rows are always scanned.
         graph_from: a graph is built when more than this many rows live; fewer are scanned.
         rebuild_dead_share: rows and graph are built anew when more than this share of them is dead.

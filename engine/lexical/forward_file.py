@@ -20,6 +20,7 @@ import numpy as np
 
 from engine.errors import CorruptData, StorageError, StorageFull
 from engine.lexical import native
+from engine.lexical.forward_read import LEAST_BYTES, read_from
 from engine.lexical.forward_segment import COLUMNS, Segment, segment_from
 
 FORMAT = f"forward 2, {native.FORMAT}"
@@ -169,9 +170,12 @@ def _mapped(path: Path, held: SegmentFile) -> Segment:
     ends = np.cumsum([0, *sizes]).tolist()
     parts = [content[start:stop] for start, stop in pairwise(ends)]
     # As plain arrays: each slice of a `memmap` costs more than what is looked up in it.
-    return segment_from(
+    segment = segment_from(
         [np.asarray(part).view(np.ndarray).view(kind) for part, kind in zip(parts, COLUMNS, strict=True)]
     )
+    if held.size < LEAST_BYTES:
+        return segment
+    return read_from(path, segment)
 
 
 @contextmanager

@@ -90,9 +90,13 @@ class Segment(NamedTuple):
     def passages(self, rows: Indices) -> list[Passage]:
         """The passages at `rows`, in that order."""
         starts, lengths = _stretch(self.row_ends, rows)
+        return [unpack(*row) for row in zip(self.labels[rows].tolist(), self.packed(starts, lengths), strict=True)]
+
+    def packed(self, starts: Indices, lengths: Indices) -> list[bytes]:
+        """Stretches of `rows`."""
         return [
-            unpack(label, self.rows[start : start + length].tobytes())
-            for label, start, length in zip(self.labels[rows].tolist(), starts.tolist(), lengths.tolist(), strict=True)
+            self.rows[start : start + length].tobytes()
+            for start, length in zip(starts.tolist(), lengths.tolist(), strict=True)
         ]
 
     def part(self, rows: Indices) -> Segment:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import StorageFull
-from engine.lexical import forward
+from engine.lexical import forward, forward_file
 from engine.lexical.forward import ForwardIndex, ForwardPassage
 from engine.model.document import Passage
 from engine.ranking.passage_terms import PassageTerms
@@ -246,3 +246,19 @@ def test_a_passage_that_was_damaged_after_opening_is_unknown(tmp_path: Path) -> 
         file.write(b"\0\0\0")
     assert index.reader().passages(np.array([7], np.int64)) == [held[7]]
     assert index.reader().passages(np.array([7, 8], np.int64)) is None
+
+
+def test_passages_of_a_large_file_are_read_from_it_and_from_its_map_once_it_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forward_file, "LEAST_BYTES", 0)
+    held = passages(9)
+    index, _ = ForwardIndex.open(tmp_path)
+    index.add(as_given(held))
+    index.save(1, np.arange(9))
+    reader, wanted = index.reader(), np.array([4, 7], np.int64)
+    assert reader.passages(wanted) == [held[4], held[7]]
+    path = tmp_path / "0.terms"
+    path.rename(tmp_path / "0.before")
+    (tmp_path / "0.terms").write_bytes(b"of another index" * 1_000)
+    assert reader.passages(wanted) == [held[4], held[7]]
