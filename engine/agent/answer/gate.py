@@ -39,6 +39,7 @@ _ROUGHLY = (
 )
 _STEM = 5
 """Letters after which words count as forms of one."""
+_PIECE = re.compile(r"(?<=[.!?]) |:\s|(?<=[：。！？।؟])")
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -128,8 +129,10 @@ def faults_of(
     >>> faults_of("It rose by 12 % in 2023.", Sources(("Sales rose by 12 % last year.",)))
     [Fault(reason='the number 2023 stands in none of its sources', is_sure=True)]
     """
-    if not is_written and not computed and stands_near(text, sources):
-        return []
+    if not is_written and not computed:
+        text = not_verbatim(text, sources)
+        if not text or stands_near(text, sources):
+            return []
     texts = sources.texts
     faults = [
         Fault(f"the address or command {found} stands in none of its sources")
@@ -165,6 +168,23 @@ def stands_near(text: str, sources: Sources) -> bool:
         and not strange_quotations(text, near)
         and not _figure_faults(text, near, (), sources.cited, is_written=False)
     )
+
+
+def not_verbatim(text: str, sources: Sources) -> str:
+    """The sentences of a statement, and the label in front of one, that do not stand word for word in what it cites.
+
+    What `faults_of` looks for in the others stands there too. Of a document's own sentences nothing is left.
+    """
+    around = [" ".join(source.split()) for source in (*sources.excerpts, *sources.around)]
+    pieces = _PIECE.split(" ".join(text.split()))
+    return " ".join(piece for piece in pieces if not any(_holds(source, piece) for source in around))
+
+
+def _holds(text: str, piece: str) -> bool:
+    """Whether a piece stands in a text with no letter and no digit beside it."""
+    at = text.find(piece)
+    around = text[max(at - 1, 0) : at] + text[at + len(piece) : at + len(piece) + 1]
+    return at >= 0 and not any(map(str.isalnum, around))
 
 
 def _figure_faults(
