@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +77,9 @@ class Table:
         above = _joined([one.above for one in self._read])
         of_documents = _joined(held)
         credit = _Credit(asked, vocabulary, (own, headers, of_documents), likeness)
-        self.of = np.repeat(np.arange(len(passages)), [len(one.counts) for one in self._read])
+        counts = [len(one.counts) for one in self._read]
+        self.of = np.repeat(np.arange(len(passages)), counts)
+        self._starts = [0, *accumulate(counts)]
         self.own = credit.rows(own, _joined([one.counts for one in self._read]))
         self.header = credit.rows(headers, _lengths([one.header for one in self._read]))
         self.above = credit.rows(above, _joined([one.above_counts for one in self._read]))
@@ -111,13 +113,12 @@ class Table:
     def sentence(self, row: int) -> str:
         """The text of a sentence."""
         passage = int(self.of[row])
-        start, end = self._read[passage].spans[row - int(np.searchsorted(self.of, passage))]
+        start, end = self._read[passage].spans[row - self._starts[passage]]
         return self.passages[passage].text[start:end]
 
     def rows(self, passage: int) -> slice:
         """The sentences of a passage."""
-        first, end = np.searchsorted(self.of, [passage, passage + 1])
-        return slice(int(first), int(end))
+        return slice(self._starts[passage], self._starts[passage + 1])
 
 
 class _Credit:
