@@ -67,3 +67,14 @@ class Question(msgspec.Struct, frozen=True, dict=True):
         for words in self.settled:
             text = text.replace(words, " ")
         return asked_terms(text, self.rarity, self.documents, self.languages, self.asked.now)
+
+    def terms_of(self, text: str) -> AskedTerms:
+        """The words of a part of the question, or of a query made of it; each is read once a turn."""
+        read = self._read.get(text)
+        if read is None:
+            read = self._read[text] = asked_terms(text, self.rarity, self.documents, self.languages)
+        return read
+
+    @cached_property
+    def _read(self) -> dict[str, AskedTerms]:
+        return {}

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from engine.agent.evidence.table import Table
 from engine.agent.steps import Plan
 from engine.model.document import Passage
-from engine.question.terms import AskedTerm, AskedTerms, asked_terms, content_terms
+from engine.question.terms import AskedTerm, AskedTerms, content_terms
 from engine.question.turn import Question
 
 HEADER_SHARE = 0.35
@@ -32,7 +32,7 @@ class Coverage:
     """
 
     def __init__(self, question: Question, plan: Plan, passages: Sequence[Passage]) -> None:
-        targets = [self._read(question, text) for text in targets_of(plan)]
+        targets = [question.terms_of(text) for text in targets_of(plan)]
         columns: dict[frozenset[str], int] = {}
         terms: list[AskedTerm] = []
         for term in (term for target in targets for term in target.terms):
@@ -58,10 +58,6 @@ class Coverage:
     def best(self, passage: int) -> float:
         """The best coverage of any target by one sentence, in [0, 1]."""
         return float(self.rows(passage).max(initial=0.0))
-
-    @staticmethod
-    def _read(question: Question, text: str) -> AskedTerms:
-        return asked_terms(text, question.rarity, question.documents, question.languages)
 
 
 def targets_of(plan: Plan) -> list[str]:

@@ -28,7 +28,7 @@ from engine.analysis.language import DEFAULT_LANGUAGE
 from engine.embedding.protocol import Embedder
 from engine.question.kinds import counted, shows, stands_by_number, wanted
 from engine.question.names import names_in
-from engine.question.terms import asked_terms, light_terms
+from engine.question.terms import light_terms
 from engine.question.turn import Question
 
 ANSWERABLE = 0.0
@@ -222,7 +222,7 @@ def _uncovered(question: Question, plan: Plan, table: Table) -> list[str]:
         return []
     missing: list[str] = []
     for part in plan.sub_questions:
-        terms = asked_terms(part.text, question.rarity, question.documents, question.languages)
+        terms = question.terms_of(part.text)
         held = Table(terms, table.passages)
         best = float((held.wholes @ held.weights).max(initial=0.0))
         if terms.total > 0 and best < COVERED * terms.total:

@@ -21,7 +21,6 @@ from engine.analysis.language import Phrases, language
 from engine.model.search import MAX_EXCERPTS, MAX_RESULTS
 from engine.question.dates import dates_in
 from engine.question.names import names_in
-from engine.question.terms import asked_terms
 from engine.question.turn import Question
 
 SENTENCES = 6
@@ -92,8 +91,7 @@ def written(
     parts = plan.sub_questions if len(plan.sub_questions) > 1 else ()
     for followed in plan.followed:
         # What is asked of a document by name says more than the question that only describes it.
-        asked = asked_terms(followed, question.rarity, question.documents, question.languages)
-        named = Statements(question, statements.passages, likeness, asked)
+        named = Statements(question, statements.passages, likeness, question.terms_of(followed))
         answer.say(named.weights(), 1, named)
     for part in parts:
         answer.say(statements.weights(frozenset(query_terms(part.text, question.terms.languages))), PER_PART)
