@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -36,18 +36,20 @@ from benchmarks.stores.servers import CLIENTS, Told, served
 from benchmarks.stores.texts import SOURCES, Source
 
 NAMESPACE = "stores"
-WORDS = 80
 SCHEMA = {
     "title": {"type": "string", "is_searchable": True},
     "body": {"type": "string", "is_searchable": True},
     "thousandth": {"type": "int", "is_filterable": True},
 }
+Size: TypeAlias = tuple[int, int]
+"""Documents, and words of each."""
 SHARES = (0.001, 0.01, 0.1, 0.5)
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--n", type=int, default=10_000, help="documents")
+    asked.add_argument("--words", type=int, default=80, help="of a document")
     asked.add_argument("--source", choices=SOURCES, default="random", help="of texts and questions")
     asked.add_argument("--only", choices=("engine", "servers"), help="one part")
     asked.add_argument("--queries", type=int, default=100)
@@ -57,8 +59,8 @@ def main() -> None:
     asked.add_argument("--json", type=Path, help="write the figures there, too")
     given = asked.parse_args()
     source = SOURCES[given.source]
-    print(f"{given.n:,} documents of {WORDS} words, {given.source}, seed {SEED}")
-    figures: dict[str, Any] = {"documents": given.n, "source": given.source}
+    print(f"{given.n:,} documents of {given.words} words, {given.source}, seed {SEED}")
+    figures: dict[str, Any] = {"documents": given.n, "words": given.words, "source": given.source}
 
     def told(what: str, values: dict[str, str]) -> None:
         figures[what] = values
@@ -75,10 +77,10 @@ def main() -> None:
         )
         try:
             if not all(quarry.namespaces() for quarry in stores.values()):
-                filled(stores, source, given.n, dsn, told)
+                filled(stores, source, (given.n, given.words), dsn, told)
             told("on disk, MB", disk(data, dsn))
             if given.only != "servers":
-                measured(stores, exact, source, given.n, given.queries, dsn, told)
+                measured(stores, exact, source, (given.n, given.words), given.queries, dsn, told)
         finally:
             for opened in (exact, *stores.values()):
                 opened.close()
@@ -115,9 +117,9 @@ def disk(folder: Path, dsn: str) -> dict[str, str]:
     return {"folder": f"{files / 1e6:.0f}", "database": f"{(row[0] if row else 0) / 1e6:.0f}"}
 
 
-def filled(stores: dict[str, engine.Engine], source: type[Source], n: int, dsn: str, told: Told) -> None:
+def filled(stores: dict[str, engine.Engine], source: type[Source], size: Size, dsn: str, told: Told) -> None:
     """The same documents into both."""
-    uploads = {name: uploaded(quarry, source(SEED), n, dsn) for name, quarry in stores.items()}
+    uploads = {name: uploaded(quarry, source(SEED), size, dsn) for name, quarry in stores.items()}
     told("upload, documents/s", {name: rate for name, (rate, _) in uploads.items()})
     told("upload, CPU ms a document", {name: spent for name, (_, spent) in uploads.items()})
     told(
@@ -130,7 +132,7 @@ def measured(
     stores: dict[str, engine.Engine],
     exact: engine.Engine,
     source: type[Source],
-    n: int,
+    size: Size,
     queries: int,
     dsn: str,
     told: Told,
@@ -157,7 +159,7 @@ def measured(
     for threads in (1, CLIENTS):
         rates = {name: f"{throughput(quarry, source, threads, queries):.0f}" for name, quarry in stores.items()}
         told(f"hybrid queries/s, {threads} thread(s)", rates)
-    changed = list(islice(source(SEED + 2).documents(n, WORDS), min(1_000, n)))
+    changed = list(islice(source(SEED + 2).documents(*size), 1_000))
     replace = {name: took(lambda q=quarry: q.upsert(NAMESPACE, changed)) for name, quarry in stores.items()}
     told(f"replace {len(changed):,} documents, s", {name: f"{seconds:.2f}" for name, seconds in replace.items()})
     ids = [str(document["id"]) for document in changed]
@@ -166,10 +168,10 @@ def measured(
     told("problems", {name: str(quarry.check() or "none") for name, quarry in stores.items()})
 
 
-def uploaded(quarry: engine.Engine, texts: Source, n: int, dsn: str) -> tuple[str, str]:
+def uploaded(quarry: engine.Engine, texts: Source, size: Size, dsn: str) -> tuple[str, str]:
     """Documents a second, and processor time of each as `cpu` has it; their making is not counted."""
     seconds = own = database_s = 0.0
-    source = texts.documents(n, WORDS)
+    n, source = size[0], texts.documents(*size)
     while batch := list(islice(source, 5_000)):
         own, database_s = own - time.process_time(), database_s - served_s(dsn)
         seconds += took(lambda held=batch: quarry.upsert(NAMESPACE, held, SCHEMA))

@@ -10,7 +10,7 @@ import pytest
 
 from engine.ranking.terms import QueryTerms
 from engine.settings import VectorSettings
-from engine.store.postgres import maintenance
+from engine.store.postgres import maintenance, vectors
 from engine.store.postgres.backend import PostgresBackend
 from engine.store.postgres.connection import Pool
 from engine.store.postgres.migrate import migrate
@@ -21,6 +21,11 @@ from tests.postgres import database_of
 
 SETTINGS = VectorSettings(graph_from=20, exact_limit=5)
 QUESTIONS = ("harbour ferry", "lantern3 storm", "gull1 again7", "zeppelin")
+
+
+@pytest.fixture(autouse=True)
+def small_graphs_are_read_under_filters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "COMPARED_FOR_STREAMED", 0)
 
 
 @pytest.fixture

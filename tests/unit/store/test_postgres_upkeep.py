@@ -12,7 +12,7 @@ import pytest
 
 from engine.ranking.passage_terms import PassageTerms
 from engine.settings import VectorSettings
-from engine.store.postgres import maintenance
+from engine.store.postgres import maintenance, vectors
 from engine.store.postgres.backend import PostgresBackend
 from engine.store.postgres.connection import Pool
 from engine.store.postgres.migrate import VERSION, migrate
@@ -22,6 +22,11 @@ from tests.contracts.backend import CORPUS, ask, found, spec, store
 from tests.postgres import database_of
 
 SETTINGS = VectorSettings(graph_from=20, exact_limit=5)
+
+
+@pytest.fixture(autouse=True)
+def small_graphs_are_read_under_filters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "COMPARED_FOR_STREAMED", 0)
 
 
 class Held:
