@@ -89,6 +89,20 @@ class NamespaceStats(msgspec.Struct, frozen=True, kw_only=True):
     storage_bytes: int
     problem: str = ""
 
+    @classmethod
+    def of(cls, stored: StoredNamespace, problem: str = "") -> NamespaceStats:
+        """What the catalog keeps of it."""
+        return cls(
+            id=stored.id,
+            name=stored.name,
+            created_at=stored.created_at,
+            updated_at=stored.updated_at,
+            documents=stored.documents,
+            passages=stored.passages,
+            storage_bytes=stored.storage_bytes,
+            problem=problem,
+        )
+
 
 class StorageTotals(msgspec.Struct, frozen=True, kw_only=True):
     """What all companies together store.

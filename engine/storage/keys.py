@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
 
 from engine.errors import ApiKeyNotFound
 from engine.model.clock import Clock, from_ms, to_ms, utc_now
-from engine.model.keys import digest_of, key_of_row, make_key, root_key, stored_values
+from engine.model.keys import digest_of, key_of_row, root_key, stored_values
 from engine.model.namespace import ApiKey, Company
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.mirror import Mirror
@@ -85,19 +83,6 @@ class Keyring(Mirror[dict[str, _Held]]):
             self._roots[digest_of(raw)] = _Held(digest_of(raw), key)
         return key
 
-    def create(
-        self,
-        company: Company,
-        name: str,
-        scopes: Sequence[str] | None = None,
-        expires_at: datetime | None = None,
-        created_by: str | None = None,
-    ) -> tuple[ApiKey, str]:
-        """See `KeyStore.create`."""
-        key, raw = make_key(company, name, scopes, expires_at, created_by, self._clock())
-        self.add(key, digest_of(raw))
-        return key, raw
-
     def stored(self, company_id: int) -> list[tuple[ApiKey, str]]:
         """The company's keys, each with the digest of its raw form."""
         with self._lock:
@@ -105,7 +90,7 @@ class Keyring(Mirror[dict[str, _Held]]):
         return [(key, digests[key.id]) for key in self.of_company(company_id) if key.id in digests]
 
     def add(self, key: ApiKey, digest: str) -> None:
-        """Take over a key of another store; one that is there already stays as it is."""
+        """Keep a key under the digest of its raw form; one that is there already stays as it is."""
         with self._changing():
             if digest in self._by_digest:
                 return

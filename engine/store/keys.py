@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from engine.model.clock import Clock, utc_now
+from engine.model.keys import digest_of, make_key
 from engine.model.namespace import ApiKey, Company
 from engine.store.protocol import Keyring
 
@@ -12,9 +14,10 @@ from engine.store.protocol import Keyring
 class KeyStore:
     """The keys of one company. Thread-safe."""
 
-    def __init__(self, keyring: Keyring, company: Company) -> None:
+    def __init__(self, keyring: Keyring, company: Company, clock: Clock = utc_now) -> None:
         self._keyring = keyring
         self._company = company
+        self._clock = clock
 
     def create(
         self,
@@ -33,7 +36,9 @@ class KeyStore:
         Raises:
             InvalidRequest: a name, scope or time cannot be used; carries the path.
         """
-        return self._keyring.create(self._company, name, scopes, expires_at, created_by)
+        key, raw = make_key(self._company, name, scopes, expires_at, created_by, self._clock())
+        self._keyring.add(key, digest_of(raw))
+        return key, raw
 
     def list(self) -> list[ApiKey]:
         """All keys that were not revoked, expired ones included, oldest first."""

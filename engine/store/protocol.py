@@ -5,8 +5,6 @@ Everything above knows this protocol only. What one kind alone can do is a capab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -127,17 +125,6 @@ class Keyring(Protocol):
         """Accept `raw`, which the operator has set, as an admin key of `company` until the process ends."""
         ...
 
-    def create(
-        self,
-        company: Company,
-        name: str,
-        scopes: Sequence[str] | None = None,
-        expires_at: datetime | None = None,
-        created_by: str | None = None,
-    ) -> tuple[ApiKey, str]:
-        """See `KeyStore.create`."""
-        ...
-
     def of_company(self, company_id: int) -> list[ApiKey]:
         """See `KeyStore.list`."""
         ...
@@ -151,7 +138,7 @@ class Keyring(Protocol):
         ...
 
     def add(self, key: ApiKey, digest: str) -> None:
-        """Take over a key of another store; one that is there already stays as it is."""
+        """Keep a key under the digest of its raw form; one that is there already stays as it is."""
         ...
 
 

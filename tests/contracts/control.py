@@ -27,6 +27,7 @@ from engine.errors import (
 )
 from engine.model.namespace import Company, StoredNamespace
 from engine.settings import EngineSettings
+from engine.store.keys import KeyStore
 from engine.store.protocol import Store
 from tests.contracts.backend import CORPUS, EMBEDDER, SCHEMA
 from tests.contracts.backend import store as put
@@ -143,7 +144,7 @@ class ControlContract:
     # -- keys
 
     def test_a_key_is_verified_by_its_raw_form_alone(self, held: Store) -> None:
-        key, raw = held.keyring.create(held.catalog.company("default"), "mine", ["read"], None, "cli")
+        key, raw = KeyStore(held.keyring, held.catalog.company("default")).create("mine", ["read"], None, "cli")
         found = held.keyring.verify(raw)
         assert found is not None
         assert (found.id, found.scopes, found.created_by) == (key.id, ("read",), "cli")
@@ -151,22 +152,22 @@ class ControlContract:
             assert held.keyring.verify(other) is None
 
     def test_a_revoked_key_is_no_key(self, held: Store) -> None:
-        key, raw = held.keyring.create(held.catalog.company("default"), "mine")
+        key, raw = KeyStore(held.keyring, held.catalog.company("default")).create("mine")
         held.keyring.revoke(1, key.id)
         assert held.keyring.verify(raw) is None
         with pytest.raises(ApiKeyNotFound):
             held.keyring.revoke(1, key.id)
 
     def test_a_key_is_revoked_by_its_own_company(self, held: Store) -> None:
-        key, raw = held.keyring.create(held.catalog.company("default"), "mine")
+        key, raw = KeyStore(held.keyring, held.catalog.company("default")).create("mine")
         with pytest.raises(ApiKeyNotFound):
             held.keyring.revoke(held.catalog.company("other").id, key.id)
         assert held.keyring.verify(raw) is not None
 
     def test_keys_are_listed_by_company_with_their_last_use(self, held: Store) -> None:
         other = held.catalog.company("other")
-        _, raw = held.keyring.create(held.catalog.company("default"), "one")
-        held.keyring.create(other, "two")
+        _, raw = KeyStore(held.keyring, held.catalog.company("default")).create("one")
+        KeyStore(held.keyring, other).create("two")
         held.keyring.verify(raw)
         (listed,) = held.keyring.of_company(1)
         assert listed.name == "one"
@@ -175,7 +176,7 @@ class ControlContract:
 
     def test_an_expired_key_is_refused_and_still_listed(self, held: Store) -> None:
         soon = datetime.now(UTC) + timedelta(milliseconds=150)
-        _, raw = held.keyring.create(held.catalog.company("default"), "brief", None, soon)
+        _, raw = KeyStore(held.keyring, held.catalog.company("default")).create("brief", None, soon)
         threading.Event().wait(0.2)
         assert held.keyring.verify(raw) is None
         assert [key.name for key in held.keyring.of_company(1)] == ["brief"]
@@ -254,7 +255,7 @@ class ControlContract:
     def test_what_was_stored_is_there_after_reopening(self, held: Store, tmp_path: Path) -> None:
         company = held.catalog.company("other")
         made = named(held, "boats", company)
-        _, raw = held.keyring.create(company, "mine")
+        _, raw = KeyStore(held.keyring, company).create("mine")
         held.sessions.add(company.id, made.id, "s", b"state")
         held.close()
         again = self.open(tmp_path, EngineSettings())
@@ -299,7 +300,7 @@ class ControlContract:
 
     def test_a_key_that_one_revokes_the_other_refuses(self, pair: tuple[Store, Store]) -> None:
         one, other = pair
-        key, raw = one.keyring.create(one.catalog.company("default"), "mine")
+        key, raw = KeyStore(one.keyring, one.catalog.company("default")).create("mine")
         assert other.keyring.verify(raw) is not None
         one.keyring.revoke(1, key.id)
         assert other.keyring.verify(raw) is None

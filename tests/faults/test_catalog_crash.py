@@ -70,7 +70,7 @@ while True:
         say(dropped=target.name)
     elif kind == "key":
         say(trying="key")
-        say(key=keyring.create(company, "k")[1])
+        say(key=KeyStore(keyring, company).create("k")[1])
     else:
         session = new_session_id()
         sessions.add(company.id, 1, session, b"first")

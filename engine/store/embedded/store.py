@@ -82,19 +82,8 @@ class EmbeddedStore:
             cursor.execute("SELECT generation FROM state").fetchone()
 
     def stats(self, company_id: int) -> list[NamespaceStats]:
-        return [
-            NamespaceStats(
-                id=record.id,
-                name=record.name,
-                created_at=record.created_at,
-                updated_at=record.updated_at,
-                documents=record.documents,
-                passages=record.passages,
-                storage_bytes=record.storage_bytes,
-                problem=self.documents.problem(record.id),
-            )
-            for record in self.catalog.namespaces(company_id)
-        ]
+        held = self.catalog.namespaces(company_id)
+        return [NamespaceStats.of(record, self.documents.problem(record.id)) for record in held]
 
     def totals(self) -> StorageTotals:
         found = [stats for company in self.catalog.companies() for stats in self.stats(company.id)]

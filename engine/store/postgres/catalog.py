@@ -115,18 +115,7 @@ class PostgresCatalog:
 
     def stats(self, company_id: int) -> list[NamespaceStats]:
         """How large each namespace of the company is, by name."""
-        return [
-            NamespaceStats(
-                id=found.id,
-                name=found.name,
-                created_at=found.created_at,
-                updated_at=found.updated_at,
-                documents=found.documents,
-                passages=found.passages,
-                storage_bytes=found.storage_bytes,
-            )
-            for found in self.namespaces(company_id)
-        ]
+        return list(map(NamespaceStats.of, self.namespaces(company_id)))
 
     def totals(self) -> StorageTotals:
         """What all companies store."""

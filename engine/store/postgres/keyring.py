@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import hmac
 import threading
-from collections.abc import Sequence
-from datetime import datetime
 
 from engine.errors import ApiKeyNotFound
 from engine.model.clock import Clock, utc_now
-from engine.model.keys import digest_of, key_of_row, make_key, root_key, stored_values
+from engine.model.keys import digest_of, key_of_row, root_key, stored_values
 from engine.model.namespace import ApiKey, Company
 from engine.store.postgres.clock import NOW_MS
 from engine.store.postgres.connection import Connection, Pool
@@ -64,18 +62,6 @@ class PostgresKeyring:
         with self._lock:
             self._roots[digest_of(raw)] = key
         return key
-
-    def create(
-        self,
-        company: Company,
-        name: str,
-        scopes: Sequence[str] | None = None,
-        expires_at: datetime | None = None,
-        created_by: str | None = None,
-    ) -> tuple[ApiKey, str]:
-        key, raw = make_key(company, name, scopes, expires_at, created_by, self._clock())
-        self.add(key, digest_of(raw))
-        return key, raw
 
     def stored(self, company_id: int) -> list[tuple[ApiKey, str]]:
         self.flush()

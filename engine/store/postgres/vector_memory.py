@@ -68,12 +68,14 @@ class VectorMemory:
     def allowed(self, pool: Pool, state: State, where: str, allowed: Labels) -> Vectors | None:
         """Vectors of `allowed`, in that order; None the first time, as many filters are asked for once only.
 
+        None, too, where they would take a quarter of the memory from what others need.
+
         Args:
             where: tells filters apart.
             allowed: live labels of the snapshot that this thread holds, strictly increasing.
         """
         width = state.dimension
-        if 4 * width * len(allowed) > self._most / 2:
+        if 4 * width * len(allowed) > self._most / 4:
             return None
         key = f"{width} {where}"
         held = self._held.take(state.part, [key]).get(key)

@@ -16,6 +16,7 @@ from engine.model.schema import Attribute, AttributeType, Schema
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.keys import Keyring
+from engine.store.keys import KeyStore
 from tests.catalogs import added, state, written
 
 COMPANIES = ("default", "acme")
@@ -90,7 +91,7 @@ class CatalogMachine(RuleBasedStateMachine):
 
     @rule(company=companies)
     def create_key(self, company: str) -> None:
-        key, raw = self.keyring.create(self.catalog.company(company), "k")
+        key, raw = KeyStore(self.keyring, self.catalog.company(company)).create("k")
         self.keys[raw] = (key.id, company)
 
     @precondition(lambda self: self.keys)

@@ -25,13 +25,13 @@ def keyring(file: CatalogFile, catalog: Catalog, clock) -> Keyring:
 
 
 @pytest.fixture
-def store(keyring: Keyring, catalog: Catalog) -> KeyStore:
-    return KeyStore(keyring, catalog.company("default"))
+def store(keyring: Keyring, catalog: Catalog, clock) -> KeyStore:
+    return KeyStore(keyring, catalog.company("default"), clock)
 
 
 @pytest.fixture
-def theirs(keyring: Keyring, catalog: Catalog) -> KeyStore:
-    return KeyStore(keyring, catalog.company("acme"))
+def theirs(keyring: Keyring, catalog: Catalog, clock) -> KeyStore:
+    return KeyStore(keyring, catalog.company("acme"), clock)
 
 
 def test_a_new_key_is_recognised_and_described(store: KeyStore, clock) -> None:
