@@ -35,6 +35,7 @@ from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.keys import Keyring
 from engine.storage.sessions import SessionStore
+from engine.store.keys import KeyStore
 from tests.catalogs import added, written
 
 def say(**line):
