@@ -21,7 +21,7 @@ from engine.errors import CorruptData
 from engine.lexical.forward_file import SegmentFile, forget, is_whole, read_held, write_held, write_segment
 from engine.lexical.forward_segment import ForwardPassage, Segment, gathered, joined, segment_of
 from engine.model.document import Passage
-from engine.model.hits import Labels
+from engine.model.hits import Labels, distinct
 from engine.ranking.passage_terms import Indices, PassageTerms
 
 __all__ = ["ForwardIndex", "ForwardPassage", "ForwardReader"]
@@ -69,7 +69,7 @@ class ForwardReader:
         if len(labels) == 0 or len(self._segments) == 0:
             return None
         at: Indices = np.searchsorted(self._firsts, labels, side="right") - 1
-        numbers: list[int] = np.unique(at).tolist()
+        numbers: list[int] = distinct(at).tolist()
         if numbers[0] < 0:
             return None
         found: list[tuple[Segment, Indices, Indices]] = []

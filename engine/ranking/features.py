@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.analysis.term_ids import TermIds
+from engine.model.hits import distinct
 from engine.ranking.passage_terms import Indices, PassageTerms, TermTexts, places_of_any
 
 Shares = npt.NDArray[np.float32]
@@ -160,7 +161,7 @@ def _phrase(fields: Sequence[_Occurrences], weights: Shares, stops: _Flags, pass
 def _distinct(texts: TermTexts) -> Indices:
     """How many different terms each text holds."""
     of = np.repeat(np.arange(len(texts.lengths), dtype=np.uint64), texts.lengths)
-    terms = np.unique(of << np.uint64(32) | texts.terms)
+    terms = distinct(of << np.uint64(32) | texts.terms)
     return np.bincount((terms >> np.uint64(32)).astype(np.int64), minlength=len(texts.lengths))
 
 

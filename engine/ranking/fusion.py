@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from engine.model.hits import Candidates, Labels, Scores, top_k
+from engine.model.hits import Candidates, Labels, Scores, distinct, top_k
 
 RRF_K = 60
 VECTOR_WEIGHT = 0.06
@@ -39,7 +39,7 @@ def fuse(lexical: Candidates, vector: Candidates, k: int, *, terms: int = TYPICA
     relative = Candidates(lexical.labels, lexical.scores / np.float32(best if best > 0 else 1.0))
     if len(vector) == 0:
         return Candidates(relative.labels[:k], relative.scores[:k])
-    labels = np.union1d(lexical.labels, vector.labels)
+    labels = distinct(np.concatenate((lexical.labels, vector.labels)))
     shares = spread(labels, relative, absent=0.0)
     standard = standard_scores(vector)
     weight = vector_weight(terms)
