@@ -7,6 +7,7 @@ that those calls borrow is then stopped by `fire`. The write path never looks at
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -31,7 +32,8 @@ class Interruption:
     """The switch of one search. Thread-safe; a context manager that puts its timer away.
 
     Args:
-        deadline_s: seconds from now until it fires by itself; None leaves that to `fire`.
+        deadline_s: seconds from now until it fires by itself; None leaves that to `fire`. The timer is a thread, and
+            starts with the first statement: what is remembered asks for none.
     """
 
     def __init__(self, deadline_s: float | None = None) -> None:
@@ -39,11 +41,7 @@ class Interruption:
         self._watched: list[Interruptible] = []
         self._fired = False
         self._timer: threading.Timer | None = None
-        if deadline_s is not None:
-            self._timer = threading.Timer(max(deadline_s, 0.0), self.fire)
-            self._timer.name = "quarry-deadline"
-            self._timer.daemon = True
-            self._timer.start()
+        self._deadline = None if deadline_s is None else time.monotonic() + deadline_s
 
     def __enter__(self) -> Interruption:
         return self
@@ -83,6 +81,7 @@ class Interruption:
             SearchTimeout: it has fired already.
         """
         with self._lock:
+            self._fired = self._fired or not self._begin()
             if self._fired:
                 raise SearchTimeout("The search was stopped.")
             self._watched.append(cursor)
@@ -92,6 +91,19 @@ class Interruption:
             # Under the lock, so that no interrupt can reach the cursor's next user.
             with self._lock:
                 self._watched.remove(cursor)
+
+    def _begin(self) -> bool:
+        """Start the timer, if there is a deadline; False where it has passed. The caller holds the lock."""
+        if self._deadline is None or self._timer is not None:
+            return True
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            return False
+        self._timer = threading.Timer(left, self.fire)
+        self._timer.name = "quarry-deadline"
+        self._timer.daemon = True
+        self._timer.start()
+        return True
 
     def _insist(self) -> None:
         pause = threading.Event()

@@ -23,9 +23,9 @@ ROWS_A_STEP = 20.0
 
 Measured at 100,000 x 256 (``benchmarks/vector_speed.py``): 1.7 µs a step of breadth, 0.085 µs a gathered row.
 """
-BREADTH = 3.0
+BREADTH = 2.0
 BREADTH_A_RANK = 6.0
-"""Breadth ``3 * ef_search + 6 * rank`` brings up the true rows down to `rank` with recall .99 (same source)."""
+"""Breadth ``2 * ef_search + 6 * rank`` brings up the true rows down to `rank` with recall .99 (same source)."""
 EF_ROWS = 100_000
 EF_GROWTH = 0.3
 """`ef_search` is meant for so many rows, and grows with this power of them beyond. In the clusters of
