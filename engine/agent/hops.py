@@ -97,7 +97,7 @@ def _with_ids(question: str, seeds: Sequence[Passage], lookups: Lookups) -> Sequ
 def _mentioned(question: str, seed: Passage, lookups: Lookups, spoken: str) -> Iterator[Link]:
     """Passages that say of a name in `seed` what `seed` lacks: "the customer that …" is a name without a page.
 
-    Only names beside a word of the question are looked for.
+    Only names beside a word of the question are looked for. A passage is worth as much as it tells of what is lacking.
     """
     code = question_language(question)
     missing = frozenset(w for w in lacking(question, seed, spoken) - without_content(code) if not w.isdecimal())
@@ -117,7 +117,8 @@ def _mentioned(question: str, seed: Passage, lookups: Lookups, spoken: str) -> I
         told = passage.document_id != seed.document_id and missing - lacking(question, passage, spoken)
         key = next((key for key in names if key in text), None)
         if told and key is not None:
-            yield Link(passage, names.pop(key), seed, FOLLOWED, related=True, is_titled=False)
+            share = len(told) / len(missing)
+            yield Link(passage, names.pop(key), seed, FOLLOWED * share, related=True, is_titled=False)
 
 
 def followed(question: str, found: Sequence[Link]) -> list[str]:

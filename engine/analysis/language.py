@@ -53,6 +53,7 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
         common: frequent words, by which texts of one script are told apart.
         stop: words without content of their own.
         frame: words with which a question speaks of documents.
+        capital_nouns: whether every noun is written with a capital, so that one such word alone is no name.
         asking: words that ask and say nothing of the subject.
         light: words with which a question is put and which its answer seldom repeats: "what does it **mean**".
         unspaced: as `stop`, of a script without spaces; they part a question.
@@ -92,6 +93,7 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
     stemmer: str = ""
     common: str = ""
     stop: str = ""
+    capital_nouns: bool = False
     frame: str = ""
     asking: str = ""
     light: str = ""

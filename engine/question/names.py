@@ -14,6 +14,7 @@ _CAPITALISED = re.compile(
     rf"(?<![\w’'])(?:[{CAPITAL}][\w&’'-]*|[a-z]+[A-Z]\w*)"
     rf"(?:[ \t]+(?:(?:of|the|de|von|van|der|la|le|del|di|da|al|bin|&)[ \t]+){{0,2}}(?:[{CAPITAL}][\w&’'-]*|\d[\w.-]*))*"
 )
+_WORD = re.compile(r"(?<![\w’'])[^\W\d_][\w’'-]*|\d[\w.,]*")
 _QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]{2,80})[”\"“»]|(?<!\w)['‘]([^'‘’]{2,80})['’](?!\w)")
 _FIGURE = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,]*\d%?|(?<![\w.,])\d%?(?![\w.,]\w)")
 
@@ -37,6 +38,8 @@ def names_in(text: str, skip: Sequence[tuple[int, int]] = (), code: str = DEFAUL
                 next((group for group in match.groups() if group), match.group()) if match.groups() else match.group()
             )
             start, name = _trimmed(match.start(), name, language(code).empty.union(language(code).across))
+            if pattern is _CAPITALISED and language(code).capital_nouns and name[1:].islower():
+                continue  # any noun
             if name and not any(first < start + len(name) and start < stop for first, stop in skip):
                 found.append((start, name))
     kept: list[str] = []
@@ -44,6 +47,20 @@ def names_in(text: str, skip: Sequence[tuple[int, int]] = (), code: str = DEFAUL
         if not any(folded(name) in folded(other) for other in kept):
             kept.append(name)
     return kept[:MAX_NAMES]
+
+
+def named_words(text: str, code: str) -> list[str]:
+    """Words behind the first that are written as names and figures are.
+
+    >>> named_words("Is the Tower open in 2024?", "en"), named_words("Wo probt Ada Quill den Chor?", "de")
+    (['Tower', '2024'], ['Ada', 'Quill'])
+    """
+    words = [match.group().rstrip(".,") for match in _WORD.finditer(text, 1)]
+    words = [word for word in words if word[0].isdigit() or any(map(str.isupper, word))]
+    if language(code).capital_nouns:
+        held = frozenset(word for name in names_in(text, code=code) for word in name.split())
+        words = [word for word in words if word in held]
+    return words
 
 
 def _trimmed(start: int, name: str, empty: frozenset[str]) -> tuple[int, str]:

@@ -14,6 +14,7 @@ from engine.analysis.language import DEFAULT_LANGUAGE, NEUTRAL, language
 from engine.analysis.scripts import is_unspaced
 from engine.question.asked_language import question_language
 from engine.question.kinds import kind_words
+from engine.question.names import named_words
 from engine.text.tokens import encoding
 
 SOFT = 0.3
@@ -37,7 +38,6 @@ _PIECED, _PER_PIECE = 7.0, 0.25
 _IDENTIFIER = re.compile(r"(?<![\w.-])(?=\w*[^\W\d_][\w./:-]*\d|\d+[./]\d+[./]\d)[^\W_]+(?:[._/:-][^\W_]+)+(?!\w)")
 _DIGIT = re.compile(r"\d")
 _NUMBERED = re.compile(r"(?<!\w)([^\W\d_]{2,})[ \u00a0](\d{1,3})(?![\w.,:/]*\d|[^\W_])")
-_WORD = re.compile(r"(?<![\w’'])[^\W\d_][\w’'-]*|\d[\w.,]*")
 
 
 class AskedTerm(msgspec.Struct, frozen=True):
@@ -107,12 +107,7 @@ def asked_terms(
     said = parted(now, code)
     own = frozenset([*query_terms(said, languages), *(match.group().lower() for match in _IDENTIFIER.finditer(now))])
     wholes = [match.group() for match in _IDENTIFIER.finditer(asked)]
-    named = frozenset(
-        term
-        for match in _WORD.finditer(asked, 1)
-        if match.group()[0].isdigit() or any(map(str.isupper, match.group()))
-        for term in query_terms(match.group().strip(".,"), languages)
-    )
+    named = frozenset(term for word in named_words(asked, code) for term in query_terms(word, languages))
     soft = (light_terms(code) | _terms_of(kind_words(asked, code), languages)) - named
     numbered = {
         match[2]: f"{match[1]} {match[2]}".lower() for match in _NUMBERED.finditer(asked, 1) if match[1][0].isupper()
