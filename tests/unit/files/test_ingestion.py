@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,7 @@ def test_what_is_not_read_is_told_by_reason_and_the_rest_goes_on(notes: Notes, t
     (notes.folder / "link.txt").symlink_to(secret)
     (notes.folder / "linked").symlink_to(tmp_path)
     os.mkfifo(notes.folder / "pipe.txt")
+    os.mknod(notes.folder / "socket.txt", stat.S_IFSOCK | 0o600)
     report = notes.ingest()
     assert report.skipped == {
         "empty or without text": 1,
@@ -183,13 +185,18 @@ def test_what_is_not_read_is_told_by_reason_and_the_rest_goes_on(notes: Notes, t
         "unknown kind without an ending": 1,
         "hidden": 1,
         "a link": 2,
-        "no regular file": 1,
+        "no regular file": 2,
     }
     assert reasons(report) == {
         "broken.pdf": "damaged: it does not begin as a PDF",
         "rows.csv:3": "1 cells, but 2 columns",
     }
     assert notes.size() == 2
+
+
+def test_what_is_named_and_no_file_is_refused(notes: Notes) -> None:
+    os.mkfifo(notes.folder / "pipe.txt")
+    assert list(reasons(notes.ingest(notes.folder / "pipe.txt")).values()) == ["no regular file"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -231,6 +238,27 @@ def test_a_pipe_or_folder_that_takes_the_place_of_a_file_is_not_waited_for(notes
     store.close()
     assert report.skipped == {"no regular file": 1}
     assert list(reasons(report).values()) == ["a folder of its path became a link"]
+    assert notes.size() == 0
+
+
+def test_a_link_that_stands_for_a_file_while_it_is_opened_is_not_followed(
+    notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, secret, real = notes.put("a.txt", "x"), tmp_path / "secret.txt", os.open
+    secret.write_text("outside")
+
+    def exchanged(name: str, *args: Any, **kwargs: Any) -> int:
+        if name != str(path):
+            return real(name, *args, **kwargs)
+        path.rename(tmp_path / "aside")
+        path.symlink_to(secret)
+        try:
+            return real(name, *args, **kwargs)
+        finally:
+            (tmp_path / "aside").rename(path)
+
+    monkeypatch.setattr("api.files.opening.os.open", exchanged)
+    assert list(reasons(notes.ingest())) == ["a.txt"]
     assert notes.size() == 0
 
 
