@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 import duckdb
+import msgspec
 import pytest
 
 import engine
 from engine import CorruptData, DataDirectoryLocked, UnsupportedFormat
 from engine.lexical.footprint import read_applied
+from engine.model.schema import Schema
 from tests.embedders import HashingEmbedder
 from tests.faults.extent import runs
 from tests.faults.tally import Tally
@@ -203,3 +205,26 @@ def test_check_names_what_does_not_agree(tmp_path: Path, statement: str, named: 
         database.execute(statement)
     with opened(tmp_path) as quarry:
         assert any(named in problem for problem in quarry.check()), quarry.check()
+
+
+def test_check_names_what_memory_and_database_do_not_agree_about(tmp_path: Path) -> None:
+    with opened(tmp_path) as quarry:
+        quarry.upsert("n", [{"id": f"d{n}", "body": f"The lantern{n} stands."} for n in range(3)], SCHEMA)
+        store = quarry._core.store
+        state = store.documents.state(1)
+        store.catalog.record(1, msgspec.structs.replace(state, documents=7))
+        assert quarry.check() == ["n: the catalog has other counts than the namespace"]
+        store.catalog.record(1, msgspec.structs.replace(state, schema=Schema()))
+        assert quarry.check() == ["n: the catalog has another schema than the namespace"]
+        store.catalog.record(1, state)
+        assert quarry.check() == []
+        with store.documents._pool.use(1) as held, held.database.transaction() as cursor:
+            for table, row in (
+                ("attributes", "key = (SELECT key FROM documents WHERE id = 'd1')"),
+                ("documents", "id = 'd1'"),
+                ("passages", "document_id = 'd1'"),
+            ):
+                cursor.execute(f"DELETE FROM {table} WHERE {row}")
+        assert {"n: there are 2 documents, not 3", "n: the list of live passages differs from the database"} <= set(
+            quarry.check()
+        )
