@@ -95,7 +95,9 @@ class Disk:
 
     def __init__(self, root: Path) -> None:
         self._root = str(root)
-        self._files: dict[int, _File] = {}
+        # A number of an inode is given to another file once its own is gone, which a cut may bring back.
+        self._numbers: dict[int, int] = {}
+        self._files: list[_File] = []
         self._durable: dict[str, int | None] = {}
         self._pending: list[Op] = []
         self.acknowledged = b""
@@ -116,9 +118,10 @@ class Disk:
                 for held in self._pending[: last + 1]:
                     _rename(self._durable, held)
                 del self._pending[: last + 1]
+            case "C":
+                self._numbers.pop(op.inode, None)
+                self._pending.append(op._replace(inode=self._number(op.inode)))
             case _:
-                if op.kind == "C":
-                    self._files[op.inode] = _File()
                 self._pending.append(op)
 
     def after_cut(self, target: Path, draw: random.Random) -> None:
@@ -132,10 +135,17 @@ class Disk:
             if held is None:
                 place.mkdir(parents=True, exist_ok=True)
             elif place.parent.is_dir():
-                place.write_bytes(self._file(held).after_cut(draw))
+                place.write_bytes(self._files[held].after_cut(draw))
+
+    def _number(self, inode: int) -> int:
+        """Of the file that has the inode now, in `_files`."""
+        if inode not in self._numbers:
+            self._numbers[inode] = len(self._files)
+            self._files.append(_File())
+        return self._numbers[inode]
 
     def _file(self, inode: int) -> _File:
-        return self._files.setdefault(inode, _File())
+        return self._files[self._number(inode)]
 
     @staticmethod
     def _is_in(op: Op, folder: str) -> bool:

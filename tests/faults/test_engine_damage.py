@@ -14,6 +14,7 @@ import pytest
 
 import engine
 from engine import CorruptData, DataDirectoryLocked, UnsupportedFormat
+from engine.backend.embedded import verify
 from engine.lexical.footprint import read_applied
 from engine.model.schema import Schema
 from tests.embedders import HashingEmbedder
@@ -228,3 +229,35 @@ def test_check_names_what_memory_and_database_do_not_agree_about(tmp_path: Path)
         assert {"n: there are 2 documents, not 3", "n: the list of live passages differs from the database"} <= set(
             quarry.check()
         )
+
+
+def test_a_key_that_the_index_of_a_table_lacks_is_counted_and_not_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path) as quarry:
+        quarry.upsert("n", [{"id": "d1", "body": "The lantern stands."}], SCHEMA)
+        monkeypatch.setitem(verify._KEYED, "documents", "SELECT unnest(['d1', 'd2', 'd3']), 9, NULL, ''")
+        for _ in range(2):
+            assert quarry.check() == ["n: 2 documents are not found by their keys"]
+
+
+def test_what_check_calls_sound_can_be_read_in_full(tmp_path: Path) -> None:
+    """A byte is flipped in each block of the database: damage to what no search reads is found too."""
+    draw = random.Random(1)
+    notes = [[f"{draw.getrandbits(128):032x}" for _ in range(4_000)] for _ in range(3)]
+    with opened(tmp_path / "sound") as quarry:
+        quarry.upsert("n", [{"id": str(n), "body": "lantern", "note": note} for n, note in enumerate(notes)], SCHEMA)
+    sound = (tmp_path / "sound" / "namespaces" / "1" / "documents.duckdb").read_bytes()
+    found = 0
+    for place in range(12_288 + 100_000, len(sound), 262_144):
+        damaged = tmp_path / f"at{place}"
+        shutil.copytree(tmp_path / "sound", damaged)
+        (damaged / "namespaces" / "1" / "documents.duckdb").write_bytes(
+            sound[:place] + bytes([sound[place] ^ 1]) + sound[place + 1 :]
+        )
+        with opened(damaged) as quarry:
+            if quarry.check():
+                found += 1
+            else:
+                assert [quarry.get("n", str(n))["note"] for n in range(3)] == notes
+    assert found > 3

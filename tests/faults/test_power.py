@@ -17,7 +17,7 @@ import pytest
 import engine
 from tests.embedders import HashingEmbedder
 from tests.faults.extent import runs
-from tests.faults.power import Disk, compiled, read_record
+from tests.faults.power import Disk, Op, compiled, read_record
 from tests.faults.tally import Tally, Trial
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,6 +135,26 @@ def test_a_power_cut_at_any_point_loses_nothing_that_was_acknowledged(shim: Path
                 for name in backups:
                     assert seen(left / name) is not None, (seed, number)
             shutil.rmtree(left)
+
+
+def test_what_a_cut_brings_back_is_what_stood_there_and_not_what_came_to_its_inode(tmp_path: Path) -> None:
+    disk, draw = Disk(Path("/disk")), random.Random(0)
+    for kind, inode, one, two, data in [
+        *(("C", 1, "/disk/a", "", b""), ("W", 1, "", "", b"old"), ("S", 1, "", "", b""), ("D", 0, "/disk", "", b"")),
+        *(
+            ("C", 2, "/disk/b", "", b""),
+            ("W", 2, "", "", b"new"),
+            ("S", 2, "", "", b""),
+            ("R", 0, "/disk/b", "/disk/a", b""),
+        ),
+        ("C", 1, "/disk/c", "", b""),
+    ]:
+        disk.play(Op(kind, inode, 0, one, two, data))
+    found = set()
+    for number in range(20):
+        disk.after_cut(tmp_path / str(number), draw)
+        found.add((tmp_path / str(number) / "a").read_bytes())
+    assert found == {b"old", b"new"}
 
 
 def test_the_cuts_are_hard_enough_to_break_what_is_not_synced(shim: Path, tmp_path: Path) -> None:
