@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from engine.agent.answer.dates import dates
 from engine.agent.evidence.analysed import terms_of
 from engine.analysis.language import DEFAULT_LANGUAGE, language
 from engine.question.terms import content_terms, read_in, without_content
@@ -19,11 +20,6 @@ gives another figure, or denies it. Less proves nothing: two sentences about one
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _FIGURE = re.compile(r"(?P<sign>[$€£]?)\s?(?<![\w-])(?P<number>\d+(?:[.,]\d+)*)\s*(?P<unit>%|per ?cent|[^\W\d_]{3,})?")
 _YEAR = re.compile(r"(?<![\w.,$€£])(?:1[5-9]|20)\d\d(?![\w%]|[.,]\d)")
-_DAY = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d{1,2}\b|\b\d{1,2}\s+(?:jan|feb|mar|apr|may|jun"
-    r"|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
-    re.IGNORECASE,
-)
 _LEAST = 3
 """Terms that two sentences must share."""
 
@@ -43,7 +39,7 @@ def relation(first: str, second: str, rarity: Mapping[str, float], code: str = D
     """
     a, b = _content(first, code), _content(second, code)
     shared = _mass(a & b, rarity) / max(1e-9, _mass(a | b, rarity))
-    if shared < OTHER or len(a & b) < _LEAST or _times(first) != _times(second):
+    if shared < OTHER or len(a & b) < _LEAST or _times(first, code) != _times(second, code):
         return "none"
     if _denies(first, code) != _denies(second, code):
         return "other" if shared >= DENIED and _numbers(first) == _numbers(second) else "none"
@@ -90,8 +86,10 @@ def _content(text: str, code: str) -> frozenset[str]:
     return frozenset(t for t in terms_of(text, read_in(code)) - without_content(code) if not t[0].isdigit())
 
 
-def _times(text: str) -> set[str]:
-    return {match.group().casefold() for form in (_YEAR, _DAY) for match in form.finditer(text)}
+def _times(text: str, code: str) -> set[object]:
+    """Years, dates and words of time, such as the names of days."""
+    words = (match.group().casefold() for match in language(code).pattern("times").finditer(text))
+    return {*_YEAR.findall(text), *(found.readings for found in dates(text)), *words}
 
 
 def _numbers(text: str) -> set[str]:
