@@ -77,7 +77,6 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
         yes_no: words that open a question for yes or no.
         negation: words that deny.
         leaning: what a sentence opens with that stands for something before it.
-        linking: what it opens with that only joins it to the sentence before.
         opens: what a follow-up opens with.
         pronouns: words that take their meaning from what was said before.
         boilerplate: what stands in no sentence that answers.
@@ -130,7 +129,6 @@ class Language(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
     yes_no: str = ""
     negation: str = ""
     leaning: tuple[str, ...] = ()
-    linking: tuple[str, ...] = ()
     opens: tuple[str, ...] = ()
     pronouns: str = ""
     boilerplate: tuple[str, ...] = ()

@@ -7,20 +7,15 @@ from datetime import date
 
 import msgspec
 
-from engine.agent.evidence.analysed import terms_of
 from engine.agent.offline.narrowing import alternatives
 from engine.agent.steps import Constraint, Evidence, Plan, PlannedQuery
-from engine.analysis.analyzer import query_terms
 from engine.analysis.language import language
-from engine.question.terms import read_in
 from engine.question.turn import Question
 
 BEHIND = 0.5
 """Factor on the relevance of a document for each constraint that it does not satisfy."""
 OLDER = 0.9
 """Factor on it for each newer document, where the question asks for what holds now."""
-RIVAL = 0.8
-"""Share of the best relevance from which a passage with the words of a time means that they are of the subject."""
 
 
 class Settled(msgspec.Struct, frozen=True):
@@ -42,14 +37,11 @@ class Settled(msgspec.Struct, frozen=True):
 
 
 def settled(question: Question, plan: Plan, evidence: Sequence[Evidence], executed: Sequence[PlannedQuery]) -> Settled:
-    """`question` without what documents are known to satisfy, and its evidence in the order of how much they do.
-
-    A time that better passages speak of themselves is left alone: "the fair in May" need not be a mail of May.
-    """
+    """`question` without what documents are known to satisfy, and its evidence in the order of how much they do."""
     kept: list[tuple[Constraint, frozenset[str]]] = []
     for constraint in plan.constraints:
         fitting = _satisfying(constraint, evidence, executed)
-        if fitting and not (constraint.is_date and _is_spoken_of(question, constraint, evidence, fitting)):
+        if fitting:
             kept.append((constraint, fitting))
     words = tuple(word for constraint, _ in kept for word in constraint.words)
     times = tuple(word for constraint, _ in kept if constraint.is_date for word in constraint.words)
@@ -99,20 +91,6 @@ def _satisfying(
     wanted = [narrowing for one in constraint.narrowings for narrowing in alternatives(one)]
     under = {n for n, query in enumerate(executed) if any(c in wanted for c in alternatives(query.narrowing))}
     return frozenset(e.passage.passage.document_id for e in evidence if under.intersection(e.passage.queries))
-
-
-def _is_spoken_of(
-    question: Question, constraint: Constraint, evidence: Sequence[Evidence], fitting: frozenset[str]
-) -> bool:
-    languages = read_in(question.terms.code)
-    terms = frozenset(query_terms(" ".join(constraint.words), languages))
-    best = max((e.relevance for e in evidence), default=0.0)
-    return any(
-        e.relevance >= RIVAL * best
-        and e.passage.passage.document_id not in fitting
-        and terms <= terms_of(f"{e.passage.passage.header} {e.passage.passage.text}", languages)
-        for e in evidence
-    )
 
 
 def _weighed(found: Evidence, factors: dict[str, float]) -> Evidence:

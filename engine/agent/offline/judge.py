@@ -36,9 +36,7 @@ ANSWERABLE = 0.0
 COVERED = 0.25
 """Share of a name or a sub-question that the best passage must hold for it to count as covered."""
 NEAR = 6
-"""Sentences in and beside which the kind of answer is looked for, best first."""
-NEARLY = 0.8
-"""Share of the best sentence's weight that they hold at least."""
+"""Sentences that hold equally much of the question, in and beside which the answer is looked for."""
 SIMILAR_OF = 8
 """Passages, best first, whose similarity is looked at."""
 USUAL_COSINE = 0.57
@@ -159,7 +157,7 @@ class OfflineJudge:
             together: documents whose best sentence is one of them.
         """
         scores = table.sentences @ table.weights
-        best = [n for n in scores.argsort()[::-1][:NEAR].tolist() if scores[n] >= NEARLY * scores.max()]
+        best = np.flatnonzero(scores >= scores.max())[:NEAR].tolist()
         for number, passage in enumerate(table.passages):
             rows = table.rows(number)
             if passage.document_id in together and rows.start < rows.stop:

@@ -29,16 +29,10 @@ from engine.question.kinds import Kind, shows, wanted
 from engine.question.terms import AskedTerms
 from engine.question.turn import Question
 
-LED = 0.45
-"""What a term counts that only the sentence before holds, as a share of one in the sentence or above it."""
 PLACE = 0.2
 """What the rank of its passage adds to a sentence, at most, where holding the whole question gives 1."""
-HEADED = 0.5
-"""Share of what a sentence holds with what stands above it, below which that heading answers and not the sentence."""
 TOLD = 0.7
 """Share that a sentence loses of what it owes to words of earlier turns, where an earlier answer said it."""
-LITTLE = 0.01
-"""Score of a sentence that holds nothing of the question."""
 Shares = npt.NDArray[np.float32]
 
 
@@ -49,7 +43,6 @@ class Statement(msgspec.Struct, frozen=True):
         block_ids: what it is made of, in reading order.
         passage: index of its passage.
         score: what it says of what is asked, lowered where it does not read well alone.
-        share: weight of the asked terms that it holds with what stands above it, in [0, 1].
         about: the terms of the question that it holds, as indexes.
         heading: what it stands below, where that has a figure, such as a version or a day; else empty.
     """
@@ -58,7 +51,6 @@ class Statement(msgspec.Struct, frozen=True):
     block_ids: tuple[str, ...]
     passage: int
     score: float
-    share: float
     about: frozenset[int]
     heading: str = ""
 
@@ -90,11 +82,8 @@ class Statements:
         self._starts: dict[int, int] = {}
         top = max((p.score for p in passages), default=0.0) or 1.0
         self._place = np.asarray([p.score / top for p in passages], np.float32)[self.table.of]
-        joined = self.table.of[1:] == self.table.of[:-1]
         self._told = " ".join(turn.synthesis for turn in question.turns)
         self._again = self._said_before()
-        self._before = np.zeros_like(self.table.own)
-        self._before[1:] = np.where(joined[:, None], (self.table.own - self._again)[:-1], 0.0)
 
     def _part(self, number: int) -> str:
         """What a sentence states, tidied; empty for headings and questions."""
@@ -171,14 +160,13 @@ class Statements:
             return []
         weights = weights / max(float(weights.sum()), 1e-9)
         held = self.table.sentences @ weights
-        led = np.maximum(self._before - self.table.sentences, 0.0) @ weights
         again = self._again @ weights
-        said = _Said(self, (held - again + LED * led + PLACE * self._place).astype(np.float32))
+        said = _Said(self, (held - again + PLACE * self._place).astype(np.float32))
         found: list[Statement] = []
         for passage in range(len(self.passages)):
             best, score = said.best(self.table.rows(passage))
             if score > 0:
-                found.append(self._statement(best, passage, score, held, said))
+                found.append(self._statement(best, passage, score, said))
         return sorted(found, key=lambda s: (-s.score, s.passage))
 
     def fact(self, statement: Statement) -> Statement | None:
@@ -191,7 +179,7 @@ class Statements:
         name = " ".join(found.attribute.replace("_", " ").split())
         return msgspec.structs.replace(statement, text=tidy(f"{name}: {found.text}"), block_ids=(found.id,), heading="")
 
-    def _statement(self, row: int, passage: int, score: float, held: Shares, said: _Said) -> Statement:
+    def _statement(self, row: int, passage: int, score: float, said: _Said) -> Statement:
         rows = self._together(row, passage, said)
         text = " ".join(self._part(n) for n in rows)
         heading, place = self._heading(rows[0], self.table.rows(passage))
@@ -201,7 +189,6 @@ class Statements:
             tuple(self._blocks[n].id for n in cited),
             passage,
             score,
-            float(held[rows].max()),
             frozenset(np.flatnonzero(self.table.sentences[rows].max(axis=0) > 0).tolist()),
             heading,
         )
@@ -237,13 +224,8 @@ class Statements:
         return rows
 
     def _steps(self, row: int, span: slice) -> list[int]:
-        """What follows below the same heading, from its first sentence where the heading holds the question."""
-        own = float(self.table.own[row] @ self.table.weights)
-        held = float(self.table.sentences[row] @ self.table.weights)
-        first = row
-        while own < HEADED * held and first > span.start and self._is_beside(first - 1, row):
-            first -= 1
-        rows = [first]
+        """The sentence with what follows it below the same heading."""
+        rows = [row]
         while self._fits(rows, rows[-1] + 1, span) and self._is_beside(rows[-1] + 1, row):
             rows.append(rows[-1] + 1)
         return rows
@@ -287,7 +269,7 @@ class _Said:
 
     def __init__(self, statements: Statements, held: Shares) -> None:
         self._statements = statements
-        self._most = np.maximum(held, LITTLE)
+        self._most = held
         self._known: dict[int, float] = {}
 
     def of(self, row: int) -> float:

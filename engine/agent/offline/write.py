@@ -32,8 +32,6 @@ WORTH = 0.3
 """Share of the best document's relevance below which a document is no result."""
 TELLS = 0.6
 """Share of the best sentence's score from which another one is said beside it."""
-LEAST = 0.25
-"""Share of what a part asks that a sentence must hold to be said for it, but for the first of the answer."""
 FURTHER = 5
 """Documents that no sentence uses, at most; twice as many where the question has several parts."""
 _ANY_DAY = date(2000, 1, 1)
@@ -174,7 +172,7 @@ class _Answer:
         for statement, number in self._ranked(weights, statements):
             if told == room or len(self.sentences) == SENTENCES:
                 break
-            if statement.score < TELLS * best or (self._told and statement.share < LEAST):
+            if statement.score < TELLS * best:
                 continue
             fact = (statements or self._statements).fact(statement) if not self._told else None
             told += self._say(fact or statement, number)
@@ -189,7 +187,7 @@ class _Answer:
             if len(self.sentences) == SENTENCES or not columns or any(columns <= s.about for s, _ in self._told):
                 continue
             for statement, number in self._ranked(self._statements.weights()):
-                if columns <= statement.about and statement.share >= LEAST:
+                if columns <= statement.about:
                     self._say(statement, number)
                     break
 

@@ -1,8 +1,7 @@
 import msgspec
-import numpy as np
 import pytest
 
-from engine.agent.offline.statements import LED, LITTLE, PLACE, Statement, Statements
+from engine.agent.offline.statements import PLACE, Statement, Statements
 from engine.agent.offline.wording import label_of, labelled, readability, tidy, title_of
 from engine.agent.steps import Block, ReadingPassage
 from tests.unit.agent.made import passage, question
@@ -39,16 +38,10 @@ def test_a_text_becomes_a_sentence(text: str, whole: str) -> None:
     "worse",
     [
         "He opened the new bridge over the river Lea in May.",
-        "opened the new bridge over the river Lea in May",
         "Did the mayor open the new bridge over the river Lea?",
-        "Bridge opened.",
-        "The mayor opened the new bridge over the river Lea in May, " * 12,
         "Sign up for our newsletter on the new bridge over the river Lea.",
         "By Ada Marsh The mayor opened the new bridge over the river Lea in May.",
         "The new bridge over the river Lea: pic.example.com/Lea @the_mayor.",
-        "3. The mayor opened the new bridge over the river Lea in May.",
-        "Moreover, the mayor opened the new bridge over the river Lea in May.",
-        "Yes, the mayor opened the new bridge over the river Lea in May.",
     ],
 )
 def test_a_whole_sentence_that_names_its_subject_reads_best(worse: str) -> None:
@@ -215,9 +208,7 @@ def test_the_statement_of_a_passage_is_the_best_of_all_its_sentences(asked: str)
     table = statements.table
     for number in range(len(held)):
         rows = table.rows(number)
-        before = np.vstack([np.zeros(table.own.shape[1]), table.own[rows][:-1]])
-        led = np.maximum(before - table.sentences[rows], 0.0) @ weights
         place = held[number].score / max(p.score for p in held)
-        said = np.maximum(table.sentences[rows] @ weights + LED * led + PLACE * place, LITTLE)
+        said = table.sentences[rows] @ weights + PLACE * place
         said *= [statements.reads(row) for row in range(rows.start, rows.stop)]
         assert found[number].score == pytest.approx(said.max())
