@@ -7,10 +7,10 @@ from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
+from engine.backend.embedded.blank import write_blank
 from engine.backend.embedded.catchup import catch_up_forward, catch_up_lexical, catch_up_vectors
-from engine.backend.embedded.columns import fitted
 from engine.backend.embedded.folders import BUILDING, PENDING_FILE, beside
-from engine.backend.embedded.record import Record, read_record, write_identity, write_schema
+from engine.backend.embedded.record import Record, read_record
 from engine.backend.embedded.store import (
     DATABASE_FILE,
     FORWARD_FOLDER,
@@ -28,7 +28,7 @@ from engine.settings import EngineSettings
 from engine.storage.attributes import Columns, drop_retired, has_retired
 from engine.storage.connection import Cursor, Database, connect
 from engine.storage.files import PRIVATE, folder_bytes, make_private, sync_directory, translated_os_errors
-from engine.storage.journal import begin_after, read_counters
+from engine.storage.journal import read_counters
 from engine.storage.manifest import Manifest
 from engine.storage.migrate import applied, migrate, shipped
 from engine.storage.passages import count_passages
@@ -167,13 +167,7 @@ def create_store(folder: Path, spec: NamespaceSpec, settings: EngineSettings, *,
             building.mkdir(parents=True, mode=PRIVATE)
             if pending:
                 (building / PENDING_FILE).touch()
-        with closing(_connect(building / DATABASE_FILE, settings)) as database:
-            migrate(database, shipped("namespace"))
-            with database.transaction() as cursor:
-                write_identity(cursor, spec)
-                write_schema(cursor, read_record(cursor), spec.schema)
-                fitted(cursor, Columns(cursor), spec.schema)
-                begin_after(cursor, seq)
+        write_blank(building / DATABASE_FILE, spec, settings, seq)
         make_private(building)
         with translated_os_errors():
             sync_directory(building)

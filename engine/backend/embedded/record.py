@@ -31,6 +31,7 @@ class Record(msgspec.Struct, frozen=True):
         searched: the attributes that the stored passages were derived from, sorted; None before the first write.
         documents: how many there are.
         epoch: another text for each database that a namespace has had: keys of documents mean nothing in the next one.
+            Empty before the first write.
     """
 
     embedder: str
@@ -58,7 +59,15 @@ def write_identity(cursor: Cursor, spec: NamespaceSpec) -> None:
     """What is settled when a namespace is made."""
     write_property(cursor, _DIMENSION, str(spec.dimension))
     write_property(cursor, _EMBEDDER, spec.embedder)
-    write_property(cursor, _EPOCH, secrets.token_hex(4))
+
+
+def with_epoch(cursor: Cursor, before: Record) -> Record:
+    """The record with an epoch: one of its own, within the caller's transaction, where it has none yet."""
+    if before.epoch:
+        return before
+    epoch = secrets.token_hex(4)
+    write_property(cursor, _EPOCH, epoch)
+    return msgspec.structs.replace(before, epoch=epoch)
 
 
 def write_schema(cursor: Cursor, before: Record, schema: Schema) -> Record:

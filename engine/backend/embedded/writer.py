@@ -13,7 +13,7 @@ import numpy as np
 from engine.analysis.analyzer import language_of
 from engine.backend.embedded.catchup import rebuild_indexes
 from engine.backend.embedded.columns import fitted
-from engine.backend.embedded.record import read_record, write_schema
+from engine.backend.embedded.record import read_record, with_epoch, write_schema
 from engine.backend.embedded.store import NamespaceStore
 from engine.backend.protocol import DocumentWrite
 from engine.errors import QuarryError, StorageError
@@ -89,9 +89,9 @@ def upsert(
     guard_space(store, documents, vectors)
     vectors = as_stored(vectors)
     with store.write_lock, settled(store):
-        columns, record = store.columns, store.record
+        columns = store.columns
         with store.database.transaction() as cursor:
-            before = read_counters(cursor)
+            before, record = read_counters(cursor), with_epoch(cursor, store.record)
             if schema is not None:
                 columns, record = fitted(cursor, columns, schema), write_schema(cursor, record, schema)
             replaced = keys_of(cursor, [d.id for d in documents])

@@ -49,6 +49,15 @@ def test_a_page_of_large_documents_is_shorter_but_never_empty(
     assert lengths == [2, 1, 1, 1]
 
 
+def test_a_cursor_is_refused_by_another_namespace_that_was_made_alike(quarry: engine.Engine) -> None:
+    for name in ("one", "two"):
+        quarry.upsert(name, [{"id": f"d{number}", "text": "Ferries leave at noon."} for number in range(3)])
+    cursor = quarry.documents("one", limit=1).next_cursor
+    with pytest.raises(engine.InvalidRequest):
+        quarry.documents("two", cursor=cursor)
+    assert len(quarry.documents("one", cursor=cursor).documents) == 2
+
+
 def test_a_cursor_from_before_a_reindex_is_refused_and_not_misread(quarry: engine.Engine) -> None:
     quarry.upsert("n", [{"id": str(n), "text": "rope"} for n in range(9)])
     quarry.delete("n", document_ids=["0", "1", "2"])
