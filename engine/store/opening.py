@@ -41,6 +41,8 @@ def _open_database(dsn: str, settings: EngineSettings) -> Store:
         # Imported here: the driver is an extra, and takes a while to load.
         from engine.store.postgres.store import PostgresStore
     except ImportError as error:
+        if (error.name or "").startswith("engine"):
+            raise  # Ours is broken; no extra mends it.
         raise InvalidRequest(
             "Databases need the extra `postgres`: pip install 'quarry-search[postgres]'.", path="data"
         ) from error

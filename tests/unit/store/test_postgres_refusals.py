@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from pathlib import Path
 
@@ -61,6 +62,19 @@ def test_an_address_in_keywords_is_a_database_too(tmp_path: Path, monkeypatch: p
     assert sorted(tmp_path.iterdir()) == before
     assert refusal(f"host=127.0.0.1 port=1 dbname=quarry password='{SECRET}'") == "The database cannot be reached."
     assert "cannot be read" in refusal(f"host=127.0.0.1 pasword={SECRET}")
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("engine.store.postgres.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert "pip install 'quarry-search[postgres]'" in refusal("postgresql://host/quarry")
+    monkeypatch.undo()
+    # A module of ours that is missing is no matter of extras.
+    monkeypatch.delitem(sys.modules, "engine.store.postgres.store")
+    monkeypatch.setitem(sys.modules, "engine.store.postgres.sessions", None)
+    with pytest.raises(ImportError):
+        opened("postgresql://host/quarry")
 
 
 def test_nobody_listens() -> None:
