@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -39,10 +40,15 @@ class Database:
         self.address = address(str(self._server.get_uri()))
 
     def kill(self) -> None:
-        """End it at once: no checkpoint, every connection cut; what is committed is in the log alone."""
+        """Kill all its processes: no checkpoint, no last word to anyone; what is committed is in the log alone."""
         pid = int((self._folder / "postmaster.pid").read_text().split()[0])
-        os.kill(pid, signal.SIGQUIT)
-        while _runs(pid):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)  # So that it starts no more of them.
+        processes = [pid, *children_of(pid)]
+        for each in processes:
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        while any(map(_runs, processes)):
             time.sleep(0.02)
 
     def kill_backend(self) -> None:
@@ -123,6 +129,11 @@ class Server:
             self.kill()
         if error is not None:
             sys.stderr.write(self._log.read_text()[-4_000:])
+
+
+def children_of(pid: int) -> list[int]:
+    """Processes that it started and that are still there."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _runs(pid: int) -> bool:

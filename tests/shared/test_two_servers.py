@@ -14,7 +14,7 @@ import pytest
 
 from tests.api.serving import Api, error_of
 from tests.postgres import database_of
-from tests.shared.servers import Database, Server
+from tests.shared.servers import Database, Server, children_of
 from tests.unit.cli.running import quarry
 
 pytestmark = pytest.mark.xdist_group("shared")
@@ -171,7 +171,3 @@ def test_a_folder_has_one_worker(tmp_path: Path) -> None:
     assert refused.returncode == 1
     assert "One process owns a data directory" in refused.stderr
     assert not (tmp_path / "data").exists()
-
-
-def children_of(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
