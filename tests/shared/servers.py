@@ -41,15 +41,21 @@ class Database:
 
     def kill(self) -> None:
         """Kill all its processes: no checkpoint, no last word to anyone; what is committed is in the log alone."""
-        pid = int((self._folder / "postmaster.pid").read_text().split()[0])
+        held = self._folder / "postmaster.pid"
+        if not held.exists():
+            return
+        pid = int(held.read_text().split()[0])
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGSTOP)  # So that it starts no more of them.
-        processes = [pid, *children_of(pid)]
+        processes = [pid, *(children_of(pid) if _runs(pid) else [])]
         for each in processes:
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
         while any(map(_runs, processes)):
             time.sleep(0.02)
+        # Where nobody has reaped it yet, the next one would take it for a server that runs.
+        for lock in (held, *self._folder.glob(".s.PGSQL.*.lock")):
+            lock.unlink(missing_ok=True)
 
     def kill_backend(self) -> None:
         """Kill a process that serves a connection; the server then cuts all of them and recovers by itself."""

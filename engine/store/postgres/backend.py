@@ -204,7 +204,7 @@ class PostgresBackend:
         return terms_of([held[label] for label in labels.tolist() if label in held])
 
     def _held(self, namespace: int, labels: Labels) -> dict[int, tuple[Passage, bytes]]:
-        return self._pool.read(lambda connection: read_passages(connection, namespace, labels.tolist()))
+        return self._pool.read(lambda connection: read_passages(connection, namespace, labels))
 
     @contextmanager
     def reading(self, namespace: int) -> Generator[None]:

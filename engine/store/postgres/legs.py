@@ -25,6 +25,7 @@ from engine.store.postgres.connection import EF_SEARCH, Connection, Pool
 from engine.store.postgres.posting_memory import PostingMemory, StateGone
 from engine.store.postgres.postings import Found, Totals, summed
 from engine.store.postgres.terms import Dictionary
+from engine.store.postgres.text import array_of
 from engine.store.postgres.vector_memory import VectorMemory
 from engine.store.postgres.vectors import VectorLeg, graph_statement, unpacked
 from engine.store.postgres.writing import State, read_state, read_state_and
@@ -197,8 +198,8 @@ def _live(connection: Connection, state: State, labels: Labels) -> Labels:
     """
     rows = connection.execute(
         "SELECT n.seq, p.label FROM quarry.namespaces n "
-        "LEFT JOIN quarry.passages p ON p.part = n.part AND p.label = ANY(%s) WHERE n.part = %s",
-        [labels.tolist(), state.part],
+        "LEFT JOIN quarry.passages p ON p.part = n.part AND p.label = ANY(%s::int8[]) WHERE n.part = %s",
+        [array_of(labels), state.part],
         binary=True,
     ).fetchall()
     if not rows or rows[0][0] != state.seq:

@@ -15,14 +15,15 @@ import numpy as np
 
 from engine.analysis.term_ids import TermIds, append_text_ids
 from engine.model.document import Passage, PassageDraft
+from engine.model.hits import Labels
 from engine.ranking.passage_terms import PassageTerms, TermTexts, append_header_ids
 from engine.store.postgres.connection import Connection
-from engine.store.postgres.text import unescaped
+from engine.store.postgres.text import array_of, unescaped
 
 _COLUMNS = "label, document_id, attribute, start_at, end_at, text, header, terms"
 _READ = (
     f"SELECT {_COLUMNS} FROM quarry.passages "
-    "WHERE part = (SELECT part FROM quarry.namespaces WHERE namespace = %s) AND label = ANY(%s)"
+    "WHERE part = (SELECT part FROM quarry.namespaces WHERE namespace = %s) AND label = ANY(%s::int8[])"
 ).encode()
 
 
@@ -37,9 +38,9 @@ def packed_terms(draft: PassageDraft, language: str) -> bytes:
     return packed.tobytes()
 
 
-def read_passages(connection: Connection, namespace: int, labels: Sequence[int]) -> dict[int, tuple[Passage, bytes]]:
+def read_passages(connection: Connection, namespace: int, labels: Labels) -> dict[int, tuple[Passage, bytes]]:
     """The live passages among `labels`, each with its packed terms; empty where they were never stored."""
-    rows = connection.execute(_READ, [namespace, labels], binary=True)
+    rows = connection.execute(_READ, [namespace, array_of(labels)], binary=True)
     return {row[0]: (_passage(row), row[7] or b"") for row in rows}
 
 

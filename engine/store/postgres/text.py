@@ -1,4 +1,4 @@
-"""Strings as PostgreSQL can hold them: its text has no U+0000.
+"""Values as PostgreSQL reads them; above all strings, for its text has no U+0000.
 
 Order by code point is kept: U+0000 becomes U+0001 U+0001, and U+0001 becomes U+0001 U+0002.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import cast
 
+from engine.model.hits import Labels
 from engine.model.schema import AttributeType, TypedValue
 
 _ESCAPE, _NUL, _ITSELF = "\x01", "\x01\x01", "\x01\x02"
@@ -54,3 +55,8 @@ def unescaped_scalar(kind: AttributeType, value: str) -> str | int | float | boo
             return value == "true"
         case _:
             return unescaped(value)
+
+
+def array_of(labels: Labels) -> str:
+    """Labels as text that PostgreSQL reads as ``int8[]``: a list of numbers takes the driver several times as long."""
+    return "{" + ",".join(map(str, labels.tolist())) + "}"

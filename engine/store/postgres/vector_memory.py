@@ -14,6 +14,7 @@ from engine.backend.recent import Recent
 from engine.model.hits import Labels, Vectors
 from engine.store.postgres.connection import Connection, Pool
 from engine.store.postgres.posting_memory import StateGone
+from engine.store.postgres.text import array_of
 from engine.store.postgres.writing import State
 
 MOST_BYTES = 96 * 2**20
@@ -104,11 +105,6 @@ class VectorMemory:
 
 def _nothing(width: int) -> _Rows:
     return _Rows(0, 0, np.empty(0, np.int64), np.empty((0, width), np.float32))
-
-
-def array_of(labels: Labels) -> str:
-    """Labels as text that PostgreSQL reads as ``int8[]``: a list of numbers takes the driver several times as long."""
-    return "{" + ",".join(map(str, labels.tolist())) + "}"
 
 
 def _read(connection: Connection, part: int, width: int, which: str, params: list[object]) -> tuple[Labels, Vectors]:

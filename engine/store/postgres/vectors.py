@@ -11,7 +11,8 @@ from engine.model.hits import Labels, Scores, Vectors
 from engine.settings import VectorSettings
 from engine.store.postgres.connection import Pool
 from engine.store.postgres.postings import Found
-from engine.store.postgres.vector_memory import VectorMemory, array_of
+from engine.store.postgres.text import array_of
+from engine.store.postgres.vector_memory import VectorMemory
 from engine.store.postgres.writing import State
 
 MOST_EF_SEARCH = 1000
