@@ -16,6 +16,7 @@ import pytest
 
 import engine
 from api import connections
+from api.routes import documents
 from api.service import READERS, READERS_OF_ONE, WRITERS, WRITERS_OF_ONE
 from engine.ingest.pipeline import Ingest
 from engine.storage.connection import Database
@@ -207,7 +208,15 @@ def test_uploads_that_wait_are_not_decoded_and_hold_up_no_other_namespace(
             assert go_on.wait(20)
         return original(self, namespace, *args)
 
+    decoded: list[int] = []
+    decode = documents._uploads.decode
+
+    def noted(body: bytes, request: Any) -> Any:
+        decoded.append(len(body))
+        return decode(body, request)
+
     monkeypatch.setattr(engine.Engine, "upsert", upsert)
+    monkeypatch.setattr(documents._uploads, "decode", noted)
     document = {"id": "a", "text": "Cats sleep.", "x": ["y" * 200_000]}
     with ThreadPoolExecutor(8) as pool:
         slow = [
@@ -218,6 +227,7 @@ def test_uploads_that_wait_are_not_decoded_and_hold_up_no_other_namespace(
         # One at a time decodes and writes; the others are bytes.
         assert api.upload("quick", document).status_code == 200
         assert begun == ["slow"]
+        assert len(decoded) == 2
         go_on.set()
         assert {future.result().status_code for future in slow} == {200}
     assert server.service.uploads.held == 0

@@ -7,7 +7,7 @@ memory of Lowe (2017): a set of operations done, and a value, are tried once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 NEVER = float("inf")
@@ -31,12 +31,13 @@ class Op(NamedTuple):
 def is_linearizable(history: Sequence[Op], first: object = None) -> bool:
     """Whether some order of the operations explains every read; `first` is the value before them.
 
+    Each write puts a value of its own there, but for deletions.
+
     >>> write, late, early = Op(0, 1, False, "a"), Op(2, 3, True, "a"), Op(2, 3, True, None)
     >>> is_linearizable([write, late]), is_linearizable([write, early])
     (True, False)
     """
-    # A read without an answer saw nothing.
-    ops = sorted(op for op in history if not (op.is_read and op.end == NEVER))
+    ops = sorted(_settled(history))
     certain = sum(1 << n for n, op in enumerate(ops) if op.end != NEVER)
     tried: set[tuple[int, object]] = set()
     stack = [(0, first)]
@@ -50,6 +51,23 @@ def is_linearizable(history: Sequence[Op], first: object = None) -> bool:
         tried.add((done, value))
         stack += [(done | 1 << n, ops[n].value) for n in _possible(ops, done) if not ops[n].is_read]
     return False
+
+
+def _settled(history: Sequence[Op]) -> Iterator[Op]:
+    """The history with as few operations as can be of which nobody knows when they took effect.
+
+    Each of those would double the search. A read without an answer saw nothing. A write without an answer took effect
+    before the end of any read that saw its value; where none did, it may as well never have been.
+    """
+    seen: dict[object, float] = {}
+    for op in history:
+        if op.is_read:
+            seen[op.value] = min(op.end, seen.get(op.value, NEVER))
+    for op in history:
+        if op.end != NEVER or (op.value is None and not op.is_read):
+            yield op
+        elif not op.is_read and op.value in seen:
+            yield op._replace(end=seen[op.value])
 
 
 def _possible(ops: Sequence[Op], done: int) -> list[int]:

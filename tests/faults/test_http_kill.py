@@ -84,3 +84,15 @@ def test_a_history_that_has_no_order_is_noticed() -> None:
     assert not is_linearizable([a, b, Op(4, 5, True, "a")])
     assert not is_linearizable([a, unanswered, Op(4, 5, True, "b"), Op(6, 7, True, "a")])
     assert not is_linearizable([a, Op(2, 3, True, None)])
+
+
+def test_many_kills_leave_a_history_that_can_still_be_checked() -> None:
+    """Of 60 writes without an answer half were seen; the others may have taken effect at any time, or never."""
+    history: list[Op] = []
+    for n in range(60):
+        history += [Op(10 * n, NEVER, False, f"lost{n}"), Op(10 * n, 10 * n + 1, False, f"kept{n}")]
+        history.append(Op(10 * n + 4, 10 * n + 5, True, f"{'lost' if n % 2 else 'kept'}{n}"))
+    late, later = Op(700, 701, True, "lost2"), Op(702, 703, True, "lost0")
+    assert is_linearizable([*history, late, later])
+    assert not is_linearizable([*history, late, later, Op(704, 705, True, "lost2")])
+    assert not is_linearizable([*history, Op(700, 701, True, "lost1")])
