@@ -15,6 +15,8 @@ PRIOR = 0.5
 """Votes, a vote being a word of one language alone, that a language gets which the whole collection is in."""
 TELLING = 4
 """Words from which on a question in English holds one that English questions are told by."""
+LONG = 5
+"""Letters of a word that hardly stands whole in a vocabulary made of another language's texts."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -58,9 +60,12 @@ def question_language(asked: str, held: Mapping[str, int] | None = None) -> str:
 
 
 def _is_foreign(words: Collection[str]) -> bool:
-    """Whether a whole question's words mostly stand in pieces in the shipped vocabulary, made of English texts."""
-    pieced = sum(len(encoding().encode_ordinary(f" {word}")) > 1 for word in words)
-    return len(words) >= TELLING and pieced > len(words) / 2
+    """Whether no long word of a whole question stands whole in the shipped vocabulary, made of English texts.
+
+    Names and terms of a field stand in pieces in English too: so one word in one piece is enough.
+    """
+    whole = (word for word in words if len(word) >= LONG and len(encoding().encode_ordinary(f" {word}")) == 1)
+    return len(words) >= TELLING and next(whole, None) is None
 
 
 @cache

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from engine.analysis.language import DEFAULT_LANGUAGE, language
 from engine.analysis.scripts import CAPITAL
 from engine.analysis.words import folded
 
 MAX_NAMES = 12
-_CAPITALISED = re.compile(
-    rf"(?<![\w’'])(?:[{CAPITAL}][\w&’'-]*|[a-z]+[A-Z]\w*)"
-    rf"(?:[ \t]+(?:(?:of|the|de|von|van|der|la|le|del|di|da|al|bin|&)[ \t]+){{0,2}}(?:[{CAPITAL}][\w&’'-]*|\d[\w.-]*))*"
-)
+_PARTICLES = "(?:(?:of|the|de|von|van|der|la|le|del|di|da|al|bin|&)[ \\t]+){0,2}"
 _WORD = re.compile(r"(?<![\w’'])[^\W\d_][\w’'-]*|\d[\w.,]*")
 _QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]{2,80})[”\"“»]|(?<!\w)['‘]([^'‘’]{2,80})['’](?!\w)")
 _FIGURE = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,]*\d%?|(?<![\w.,])\d%?(?![\w.,]\w)")
@@ -32,14 +30,12 @@ def names_in(text: str, skip: Sequence[tuple[int, int]] = (), code: str = DEFAUL
     (['Твери'], [])
     """
     found: list[tuple[int, str]] = []
-    for pattern in (_CAPITALISED, _QUOTED, _FIGURE):
+    for pattern in (_capitalised(has_nouns=language(code).capital_nouns), _QUOTED, _FIGURE):
         for match in pattern.finditer(text):
             name = (
                 next((group for group in match.groups() if group), match.group()) if match.groups() else match.group()
             )
             start, name = _trimmed(match.start(), name, language(code).empty.union(language(code).across))
-            if pattern is _CAPITALISED and language(code).capital_nouns and name[1:].islower():
-                continue  # any noun
             if name and not any(first < start + len(name) and start < stop for first, stop in skip):
                 found.append((start, name))
     kept: list[str] = []
@@ -47,6 +43,16 @@ def names_in(text: str, skip: Sequence[tuple[int, int]] = (), code: str = DEFAUL
         if not any(folded(name) in folded(other) for other in kept):
             kept.append(name)
     return kept[:MAX_NAMES]
+
+
+@cache
+def _capitalised(*, has_nouns: bool) -> re.Pattern[str]:
+    """What finds words with capitals; where every noun has one, only several in a row, and capitals within a word."""
+    capital = rf"[{CAPITAL}][\w&’'-]*"
+    first = rf"(?:{capital}|[a-z]+[A-Z]\w*)"
+    following = rf"(?:[ \t]+{'' if has_nouns else _PARTICLES}(?:{capital}|\d[\w.-]*))"
+    within = rf"|\w+[{CAPITAL}]\w*" if has_nouns else ""
+    return re.compile(rf"(?<![\w’'])(?:{first}{following}{'+' if has_nouns else '*'}{within})")
 
 
 def named_words(text: str, code: str) -> list[str]:

@@ -27,7 +27,7 @@ MAX_QUERIES = 8
 MAX_SUB_QUESTIONS = 5
 MAX_NARROWINGS = 3
 """Different values, such as sources, that the whole question is asked under."""
-WHOLE, PART = 1.0, 0.3
+WHOLE, PART = 1.0, 0.2
 """Weights of queries for the whole question and for a part of it."""
 CONSTRAINING = 0.8
 """Strength from which a mention is what documents must satisfy, and no word of the subject."""
@@ -165,9 +165,8 @@ class _Planning:
     def parts(self) -> None:
         """Each part of the question, under the values and dates that it names itself."""
         reading = self._reading
-        names = [(m.start, m.stop) for m in reading.mentions]
         whole = [*reading.places, *([self._asked.joined] if self._asked.joined else [])]
-        parts = clauses(reading.text, whole, names, reading.code)[:MAX_SUB_QUESTIONS]
+        parts = clauses(reading.text, whole, reading.code)[:MAX_SUB_QUESTIONS]
         for number, part in enumerate(parts):
             subject = reading.subject(part.start, part.stop) if len(parts) > 1 else reading.subject()
             inside = _inside(reading.places, part.start, part.stop)

@@ -10,13 +10,13 @@ from engine.question.parts import clauses, without
 
 def parts(text: str, *names: str) -> list[str]:
     spans = [m.span() for name in names for m in re.finditer(re.escape(name), text)]
-    return [text[c.start : c.stop].strip(" ,") for c in clauses(text, spans, spans)]
+    return [text[c.start : c.stop].strip(" ,") for c in clauses(text, spans)]
 
 
 def test_a_contrast_parts_a_question() -> None:
-    text = "Does the first survey praise green roofs, while the later survey blames wet cellars?"
+    text = "Does the first survey praise green roofs of barns, while the later survey blames wet cellars?"
     assert parts(text) == [
-        "Does the first survey praise green roofs",
+        "Does the first survey praise green roofs of barns",
         "while the later survey blames wet cellars?",
     ]
 
@@ -24,11 +24,6 @@ def test_a_contrast_parts_a_question() -> None:
 def test_a_list_of_names_stays_with_what_they_say() -> None:
     text = "Which harbour lost its northern lighthouse, as reported by Gazette, Beacon and Courier?"
     assert parts(text, "Gazette", "Beacon", "Courier") == [text]
-
-
-def test_a_conjunction_parts_before_a_name_of_its_own() -> None:
-    text = "Did Gazette call the northern tunnel unsafe and did Beacon call the southern tunnel flooded?"
-    assert len(parts(text, "Gazette", "Beacon")) == 2
 
 
 def test_quotations_and_names_are_never_cut() -> None:
@@ -42,7 +37,7 @@ def test_a_plain_question_has_one_part() -> None:
 
 @given(st.text(alphabet="ab ,;.?\n while and", max_size=200))
 def test_parts_follow_each_other_without_gaps(text: str) -> None:
-    found = clauses(text, [], [])
+    found = clauses(text, [])
     assert "".join(text[c.start : c.stop] for c in found) == text
 
 

@@ -40,6 +40,27 @@ def test_a_question_in_a_language_without_a_file_is_not_taken_for_english(asked:
     assert short < long
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Pyridostatin prevents double-strand breaks accumulation.",
+        "BLM gene encodes RecQ-class DNA helicase.",
+        "Gerda Holm, Ove Lind, Odense, delivery",
+    ],
+)
+def test_names_and_terms_of_a_field_do_not_make_a_text_foreign(asked: str) -> None:
+    assert question_language(asked, {"en": 10}) == "en"
+
+
+def test_a_noun_of_a_language_that_capitalises_them_is_no_name() -> None:
+    named = {
+        t.word
+        for t in asked_terms("Wann wurde der Interpret des Liedes von Ada Quill geboren?", {}).terms
+        if t.is_named
+    }
+    assert named == {"ada", "quill"}
+
+
 def test_key_words_without_a_word_that_tells_are_english() -> None:
     assert [question_language(asked, {"en": 10}) for asked in ("CVE-2024-3094", "hnswlib ef_search")] == ["en", "en"]
 
