@@ -26,8 +26,6 @@ from engine.question.terms import light_terms, parted, read_in, without_content
 
 FEW_WORDS = 3
 """Content words up to which a message does not stand alone."""
-LEANING_WORDS = 6
-"""The same for a message that leans on what came before by a pronoun or by its opening word."""
 CARRIED_WORDS = 8
 """Words that a message takes along at most; the latest first."""
 LONGEST = 2_000
@@ -97,11 +95,11 @@ def follow_up(before: Asked, message: str, said: str = "") -> Asked:
 
 
 def is_elliptic(message: str, code: str) -> bool:
-    """Whether `message` needs what came before: it is short, or leans on it by a pronoun or an opening word."""
+    """Whether `message` needs what came before: it has few words of its own."""
     said = set(query_terms(parted(message, code))) - without_content(code)
     # A word of a script without spaces is about two pairs of characters.
     count = sum(0.5 if len(term) == 2 and is_unspaced(term) else 1.0 for term in said)
-    return count <= FEW_WORDS or (count <= LEANING_WORDS and _leans(message, code))
+    return count <= FEW_WORDS
 
 
 def asks(message: str, code: str) -> bool:
@@ -117,10 +115,6 @@ def asks(message: str, code: str) -> bool:
     asking = (match.group().lower() for match in held.pattern("asking").finditer(message))
     told = any(word not in usual and (len(word) > 1 or is_unspaced(word)) for word in asking)
     return told or opens(message, held.pattern("yes_no"))
-
-
-def _leans(message: str, code: str) -> bool:
-    return _opening(code).match(message) is not None or language(code).pattern("pronouns").search(message) is not None
 
 
 @cache

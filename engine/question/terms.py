@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from math import log, sqrt
 
 import msgspec
 
 from engine.analysis.analyzer import STEMMERS, query_terms, query_words
-from engine.analysis.language import DEFAULT_LANGUAGE, NEUTRAL, language
+from engine.analysis.language import DEFAULT_LANGUAGE, language
 from engine.analysis.scripts import is_unspaced
 from engine.question.asked_language import question_language
 from engine.question.kinds import kind_words
 from engine.question.names import named_words
-from engine.text.tokens import encoding
 
 SOFT = 0.3
 """What a word counts that only says what kind of answer is wanted: "how **long**", "which **city**"."""
@@ -29,12 +28,9 @@ PRIOR_DOCUMENTS = 60
 PRIOR_ELSEWHERE = 8
 """The same in other languages than English, where rarity at large is not known."""
 PER_LETTER = 1.2
-"""Rarity at large of a word of an unknown language, in nats a letter: frequent words are short (Zipf 1935)."""
-_SLOPE, _INTERCEPT, _LEAST = 0.82, -1.15, 0.3
-"""Rarity of a word that is one token of the shipped vocabulary, by the logarithm of its rank: a least-squares fit of
-the idf of 5,900 English words over paragraphs of SQuAD, HotpotQA and SciFact."""
-_PIECED, _PER_PIECE = 7.0, 0.25
-"""Rarity of a word of two tokens, and what each further one adds."""
+"""Rarity at large in any language, in nats a letter: frequent words are short (Zipf 1935)."""
+UNKNOWN = 7.0
+"""Rarity at large of a long word, in nats."""
 _IDENTIFIER = re.compile(r"(?<![\w.-])(?=\w*[^\W\d_][\w./:-]*\d|\d+[./]\d+[./]\d)[^\W_]+(?:[._/:-][^\W_]+)+(?!\w)")
 _DIGIT = re.compile(r"\d")
 _NUMBERED = re.compile(r"(?<!\w)([^\W\d_]{2,})[ \u00a0](\d{1,3})(?![\w.,:/]*\d|[^\W_])")
@@ -129,9 +125,7 @@ def asked_terms(
         if reading[0] in numbered:
             forms = frozenset([numbered[reading[0]]])
         here = [rarity[form] for form in reading if form in rarity]
-        at_large = rarity_at_large(reading[0]) if code == DEFAULT_LANGUAGE else _PIECED
-        if code == NEUTRAL:
-            at_large = min(at_large, PER_LETTER * len(reading[0]))
+        at_large = UNKNOWN if pair else min(UNKNOWN, PER_LETTER * len(reading[0]))
         nats = known * (min(here) if here else ceiling) + (1 - known) * at_large
         share = (PAIR if pair else 1.0) * (SOFT if forms & soft else 1.0)
         carried = bool(own) and not own.intersection(reading)
@@ -143,7 +137,7 @@ def asked_terms(
     for whole in dict.fromkeys(wholes):
         folded = whole.lower()
         carried = bool(own) and folded not in own
-        nats = max(ceiling, _PIECED)
+        nats = max(ceiling, UNKNOWN)
         content.append(AskedTerm(folded, frozenset([folded]), nats, is_named=True, is_whole=True, is_carried=carried))
     return AskedTerms(_bounded(content or list(found.values())), code, languages)
 
@@ -185,19 +179,6 @@ def identifiers_in(text: str) -> list[str]:
         return []
     found = [match.group().lower() for match in _IDENTIFIER.finditer(text)]
     return found + [f"{match[1]} {match[2]}".lower() for match in _NUMBERED.finditer(text) if match[1][0].isupper()]
-
-
-@lru_cache(maxsize=4_096)
-def rarity_at_large(word: str) -> float:
-    """How rare a word is in language, in nats, as its place in the shipped vocabulary tells; > 0.
-
-    >>> rarity_at_large("the") < rarity_at_large("long") < rarity_at_large("quokka")
-    True
-    """
-    tokens = encoding().encode_ordinary(f" {word.lower()}")
-    if len(tokens) > 1:
-        return _PIECED + _PER_PIECE * min(len(tokens) - 2, 4)
-    return max(_LEAST, _SLOPE * log(tokens[0] + 1) + _INTERCEPT) if tokens else _LEAST
 
 
 @cache

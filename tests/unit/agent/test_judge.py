@@ -1,5 +1,4 @@
 import asyncio
-from collections.abc import Mapping
 
 import msgspec
 import pytest
@@ -45,16 +44,15 @@ def test_a_part_that_nothing_covers_is_reported_missing() -> None:
     assert parts[1] in judgement.missing
 
 
-def values(objective: str, *passages: ReadingPassage, rarity: Mapping[str, float] | None = None) -> Values:
-    asked, offline = question(objective, rarity=rarity), OfflineJudge()
+def values(objective: str, *passages: ReadingPassage) -> Values:
+    asked, offline = question(objective), OfflineJudge()
     return offline.values(asked, offline.table(asked, [evidence(p) for p in passages]))
 
 
-def test_an_unknown_rare_word_counts_more_than_a_common_one() -> None:
-    rarity = {"humber": 6.0, "bridg": 1.0, "open": 1.0, "zeppelin": 6.0, "tunnel": 1.0}
-    rare = values("the Humber Bridge opened by zeppelin", passage(1, BRIDGE), rarity=rarity)
-    common = values("the Humber Bridge opened by tunnel", passage(1, BRIDGE), rarity=rarity)
-    assert rare.around < common.around
+def test_where_rarity_is_not_known_a_long_word_counts_more_than_a_short_one() -> None:
+    long = values("the Humber Bridge opened by zeppelin", passage(1, BRIDGE))
+    short = values("the Humber Bridge opened by tram", passage(1, BRIDGE))
+    assert long.around < short.around
 
 
 def test_what_stands_far_apart_in_a_passage_covers_less_than_what_stands_together() -> None:
