@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.errors import CorruptData
 from engine.storage.connection import Cursor, Database, connect
-from engine.storage.files import make_files_private
+from engine.storage.files import make_files_private, translated_os_errors
 from engine.storage.hot_copy import copy_database
 from engine.storage.manifest import Manifest
 from engine.storage.migrate import applied, migrate, shipped
@@ -17,6 +17,8 @@ from engine.storage.torn_log import open_mended
 
 CATALOG_FILE = "catalog.duckdb"
 MANIFEST_FILE = "catalog.manifest"
+HEADER_BYTES = 3 * 4096
+"""What a DuckDB file begins with; one that is no longer holds no table."""
 
 
 class CatalogFile:
@@ -42,9 +44,12 @@ class CatalogFile:
             UnsupportedFormat: a newer version wrote it.
         """
         manifest = Manifest(directory / MANIFEST_FILE)
-        if not accept_loss and not (directory / CATALOG_FILE).exists():
-            manifest.check(0)
         path = directory / CATALOG_FILE
+        if _is_unborn(path, manifest):
+            with translated_os_errors():
+                path.unlink()
+        elif not accept_loss and not path.exists():
+            manifest.check(0)
         database = open_mended(
             path,
             lambda: connect(path, threads=threads, memory_limit=memory_limit),
@@ -106,6 +111,13 @@ class CatalogFile:
     def _mend(self) -> None:
         if self._database.is_broken:
             self._database.reopen()
+
+
+def _is_unborn(path: Path, manifest: Manifest) -> bool:
+    """Whether the file is what a power cut left of its making: some of the headers, no log, and nothing recorded."""
+    if manifest.path.exists() or path.with_name(f"{path.name}.wal").exists():
+        return False
+    return path.exists() and path.stat().st_size <= HEADER_BYTES
 
 
 def _generation(cursor: Cursor) -> int:

@@ -143,3 +143,21 @@ def test_a_second_process_is_refused_at_once_and_the_first_goes_on(tmp_path: Pat
     assert f"{DataDirectoryLocked.__name__}: The data is in use by another process (PID " in second.stderr
     Catalog(file).company("still here")
     file.close()
+
+
+@pytest.mark.parametrize("size", [0, 4_096, 12_288])
+def test_what_a_power_cut_left_of_the_first_opening_is_made_anew(tmp_path: Path, size: int) -> None:
+    (tmp_path / "catalog.duckdb").write_bytes(bytes(size))
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("gone", "left"), [("catalog.duckdb.wal", "catalog.manifest"), ("catalog.manifest", "catalog.duckdb.wal")]
+)
+def test_a_catalog_that_was_used_before_is_never_made_anew(directory: Path, gone: str, left: str) -> None:
+    (directory / "catalog.duckdb").write_bytes(bytes(12_288))
+    (directory / gone).unlink()
+    with pytest.raises(QuarryError):
+        names(directory)
+    assert (directory / "catalog.duckdb").read_bytes() == bytes(12_288)
+    assert (directory / left).exists()
