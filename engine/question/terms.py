@@ -23,10 +23,8 @@ PAIR = 0.55
 CARRIED = 0.5
 """What all words that only earlier turns of a session said count together at most, as a share of the latest message's.
 """
-PRIOR_DOCUMENTS = 60
+PRIOR_DOCUMENTS = 20
 """Documents that the rarity in language at large counts as many as; three notes tell nothing of rarity."""
-PRIOR_ELSEWHERE = 8
-"""The same in other languages than English, where rarity at large is not known."""
 PER_LETTER = 1.2
 """Rarity at large in any language, in nats a letter: frequent words are short (Zipf 1935)."""
 UNKNOWN = 7.0
@@ -109,7 +107,7 @@ def asked_terms(
         match[2]: f"{match[1]} {match[2]}".lower() for match in _NUMBERED.finditer(asked, 1) if match[1][0].isupper()
     }
     empty = without_content(code)
-    known = documents / (documents + (PRIOR_DOCUMENTS if code == DEFAULT_LANGUAGE else PRIOR_ELSEWHERE))
+    known = documents / (documents + PRIOR_DOCUMENTS)
     ceiling = log(2.0 + 2.0 * documents)
     found: dict[frozenset[str], AskedTerm] = {}
     content: list[AskedTerm] = []
