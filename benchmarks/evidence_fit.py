@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 import engine
@@ -248,6 +249,7 @@ def main() -> None:
     weights_in_code = {name: round(value, 3) for name, value in weights.items() if name != "usual"}
     print(f"{weights_in_code}, usual cosine {USUAL_COSINE + weights['usual']:.3f}\n(in the code: {WEIGHTS})")
     print(f"  even\n{shares(even, weights)}\n  odd\n{shares(odd, weights)}")
+    print(f"  all, with the weights in the code\n{shares(cases, msgspec.structs.asdict(WEIGHTS) | {'usual': 0.0})}")
     for name in (*LANGUAGES, *articles.LANGUAGES, "everyday open", *(f"whole {name}" for name in SCHEMAS)):
         left_out = [c for c in cases if name in (c.group, c.group.split(" ", 1)[1])]
         if left_out:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -18,8 +17,6 @@ EVIDENCE = 0.8
 ranking of an unnarrowed query has weighed coverage by itself."""
 REPEATED_QUERY = 0.5
 """Factor on what a query gives, for each best hit of its that is already chosen."""
-REPEATED_DOCUMENT = 0.95
-"""Factor on a passage for each one already chosen from its document."""
 
 
 def select(
@@ -41,10 +38,8 @@ def select(
     pool, tail = rest[:POOL], rest[POOL:]
     factors = _evidence(pool, plan, question)
     covered = [0.0] * len(gathering.executed)
-    documents: Counter[str] = Counter()
 
     def choose(g: Gathered) -> None:
-        documents[g.passage.document_id] += 1
         for query, mass in zip(g.queries, g.masses, strict=True):
             covered[query] += mass / gathering.executed[query].weight
 
@@ -54,9 +49,7 @@ def select(
     while pool and len(chosen) < k:
         left = [REPEATED_QUERY**amount for amount in covered]
         gains = [
-            factor
-            * REPEATED_DOCUMENT ** documents[g.passage.document_id]
-            * sum(mass * left[query] for query, mass in zip(g.queries, g.masses, strict=True))
+            factor * sum(mass * left[query] for query, mass in zip(g.queries, g.masses, strict=True))
             for g, factor in zip(pool, factors, strict=True)
         ]
         best = max(range(len(pool)), key=lambda n: (gains[n], -pool[n].passage.label))
