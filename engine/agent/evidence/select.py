@@ -11,10 +11,12 @@ from engine.agent.steps import Plan
 from engine.question.turn import Question
 
 POOL = 60
-"""Passages whose sentences are looked at; the others keep the order of the merged ranking."""
+"""Passages whose sentences are looked at where a query narrows; else as many as are read. The others keep the order of
+the merged ranking."""
 EVIDENCE = 0.8
-"""How far the best sentence of a passage decides over its place in the rankings, in [0, 1], where a query narrows. The
-ranking of an unnarrowed query has weighed coverage by itself."""
+"""How far the best sentence of a passage decides over its place in the rankings, in [0, 1], where a query narrows."""
+EVIDENCE_UNNARROWED = 0.2
+"""The same where none does: the ranking of an unnarrowed query has weighed coverage by itself."""
 REPEATED_QUERY = 0.5
 """Factor on what a query gives, for each best hit of its that is already chosen."""
 
@@ -35,8 +37,10 @@ def select(
     ranking = gathering.ranking()
     read = [g for g in ranking if g.passage.label in already]
     rest = [g for g in ranking if g.passage.label not in already]
-    pool, tail = rest[:POOL], rest[POOL:]
-    factors = _evidence(pool, plan, question)
+    is_narrowed = any(query.narrowing for query in plan.queries)
+    size = POOL if is_narrowed else k
+    pool, tail = rest[:size], rest[size:]
+    factors = _evidence(pool, plan, question, EVIDENCE if is_narrowed else EVIDENCE_UNNARROWED)
     covered = [0.0] * len(gathering.executed)
 
     def choose(g: Gathered) -> None:
@@ -63,13 +67,11 @@ def select(
     return chosen
 
 
-def _evidence(pool: Sequence[Gathered], plan: Plan, question: Question) -> list[float]:
+def _evidence(pool: Sequence[Gathered], plan: Plan, question: Question, share: float) -> list[float]:
     """What each passage's relevance is multiplied by, at most 1."""
-    if not any(query.narrowing for query in plan.queries):
-        return [1.0] * len(pool)
     covered = Coverage(question, plan, [g.passage for g in pool])
     coverage = [covered.best(number) for number in range(len(pool))]
     best = max(coverage, default=0.0)
     if best <= 0:
         return [1.0] * len(pool)
-    return [1.0 - EVIDENCE + EVIDENCE * held / best for held in coverage]
+    return [1.0 - share + share * held / best for held in coverage]

@@ -20,7 +20,7 @@ MAX_SENTENCE = 400
 """Characters above which a shorter sentence is preferred."""
 MIN_SENTENCE = 15
 READS_BADLY = 0.94
-"""Factor on a question, on code, and on a sentence that stands for something before it."""
+"""Factor on a question, on code, on what is no whole sentence, and on one that stands for something before it."""
 NOTHING = 0.3
 """Factor on what stands in no sentence that answers: links, bylines, invitations to subscribe."""
 _KEPT = 4_096
@@ -49,7 +49,8 @@ def readability(text: str, code: str = DEFAULT_LANGUAGE) -> float:
     text = " ".join(text.split())
     if language(code).pattern("boilerplate").search(text) or _LINKED.search(text) or _BYLINE.match(text):
         return NOTHING
-    return READS_BADLY if leans(text, code) or is_question(text) or is_code(text) else 1.0
+    reads_badly = not is_ended(text) or is_question(text) or leans(text, code) or is_code(text)
+    return READS_BADLY if reads_badly else 1.0
 
 
 @lru_cache(maxsize=_KEPT)

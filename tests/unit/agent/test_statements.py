@@ -38,6 +38,7 @@ def test_a_text_becomes_a_sentence(text: str, whole: str) -> None:
     "worse",
     [
         "He opened the new bridge over the river Lea in May.",
+        "opened the new bridge over the river Lea in May",
         "Did the mayor open the new bridge over the river Lea?",
         "Sign up for our newsletter on the new bridge over the river Lea.",
         "By Ada Marsh The mayor opened the new bridge over the river Lea in May.",
