@@ -128,3 +128,13 @@ def watched(cursor: Interruptible) -> Generator[None]:
     else:
         with current.watching(cursor):
             yield
+
+
+@contextmanager
+def unwatched() -> Generator[None]:
+    """Let what the block reads go on when the search that began it is stopped: others need it too."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)

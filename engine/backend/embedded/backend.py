@@ -40,6 +40,7 @@ from engine.backend.protocol import (
 from engine.errors import ConcurrentChange, NamespaceNotFound, StorageError
 from engine.filters.check import CheckedFilter
 from engine.filters.sql import compile_filter
+from engine.interruption import unwatched
 from engine.model.document import JsonValue, Passage
 from engine.model.hits import Labels, Vectors
 from engine.model.namespace import NamespaceState
@@ -146,7 +147,8 @@ class EmbeddedBackend:
             # Between the end of its folder and the end of its row in the catalog.
             raise NamespaceNotFound
         folder = self._folder(namespace)
-        with self._noting_problems(namespace):
+        # An index may be built anew meanwhile; stopped with a search, it would begin from nothing with the next one.
+        with unwatched(), self._noting_problems(namespace):
             if not folder.exists():
                 recover_folder(folder)
             return self._welcomed(namespace, open_store(folder, self._settings))

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
+import engine
 from engine.errors import SearchTimeout
-from engine.interruption import Interruption
+from engine.interruption import Interruption, unwatched
 from engine.storage.connection import Database
 
 ENDLESS = "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3"
@@ -126,3 +129,24 @@ def test_a_cancelled_task_stops_its_query(database: Database) -> None:
 class _Idle:
     def interrupt(self) -> None:
         """Nothing runs."""
+
+
+def test_a_namespace_goes_on_being_opened_when_the_search_that_began_it_is_stopped(
+    database: Database, tmp_path: Path
+) -> None:
+    stopped = Interruption()
+    stopped.fire()
+
+    def others_need() -> int:
+        with unwatched():
+            return one(database)
+
+    assert stopped.run(others_need) == 1
+    with engine.open(tmp_path / "data", agent="offline") as quarry:
+        quarry.upsert("notes", [{"id": "a", "text": "The ferry sails at nine."}])
+        number = quarry.namespace("notes").id
+    with engine.open(tmp_path / "data", agent="offline") as quarry:
+        documents = quarry._core.store.documents
+        with suppress(SearchTimeout):
+            stopped.run(documents.state, number)
+        assert quarry.open_namespaces == 1
