@@ -10,9 +10,9 @@ from engine.agent.gathering import Gathered, Gathering
 from engine.agent.steps import Plan
 from engine.question.turn import Question
 
-POOL = 60
-"""Passages whose sentences are looked at where a query narrows; else as many as are read. The others keep the order of
-the merged ranking."""
+POOL, POOL_UNNARROWED = 60, 24
+"""Passages whose sentences are looked at, where a query narrows and where none does. The others keep the order of the
+merged ranking."""
 EVIDENCE = 0.8
 """How far the best sentence of a passage decides over its place in the rankings, in [0, 1], where a query narrows."""
 EVIDENCE_UNNARROWED = 0.2
@@ -38,7 +38,7 @@ def select(
     read = [g for g in ranking if g.passage.label in already]
     rest = [g for g in ranking if g.passage.label not in already]
     is_narrowed = any(query.narrowing for query in plan.queries)
-    size = POOL if is_narrowed else k
+    size = POOL if is_narrowed else POOL_UNNARROWED
     pool, tail = rest[:size], rest[size:]
     factors = _evidence(pool, plan, question, EVIDENCE if is_narrowed else EVIDENCE_UNNARROWED)
     covered = [0.0] * len(gathering.executed)

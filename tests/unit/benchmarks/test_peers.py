@@ -22,6 +22,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 def test_quarry_and_an_exact_product_find_the_nearest(tmp_path: Path, corpus: Corpus, below: int | None) -> None:
     wanted = corpus.nearest(3, 1.0 if below is None else below / 1_000)
     for system in (Numpy(), Quarry()):
+        system.take(corpus)
         system.build(tmp_path, corpus)
         assert set(system.vector(corpus.question_vectors[3], below)) == wanted
         system.close()
@@ -29,6 +30,7 @@ def test_quarry_and_an_exact_product_find_the_nearest(tmp_path: Path, corpus: Co
 
 def test_quarry_replaces_deletes_and_opens_again(tmp_path: Path, corpus: Corpus) -> None:
     system = Quarry()
+    system.take(corpus)
     system.build(tmp_path, corpus)
     first = system.hybrid(corpus.questions[0], corpus.question_vectors[0])
     assert len(first) == K
