@@ -77,7 +77,11 @@ class SessionStore:
                 written = rows[first : first + _WRITTEN_AT_ONCE]
                 with self._file.write() as cursor:
                     for row in written:
-                        cursor.execute("INSERT INTO sessions VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", list(row))
+                        # It may stand there: a write may fail behind its commit.
+                        cursor.execute(
+                            "INSERT INTO sessions VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
+                            list(row),
+                        )
                 with self._lock:
                     for session_id, *_ in written:
                         del self._new[cast("str", session_id)]

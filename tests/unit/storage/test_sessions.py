@@ -9,13 +9,14 @@ from random import randbytes
 
 import pytest
 
-from engine.errors import SessionBusy, SessionExpired, SessionFailed, SessionNotFound
+from engine.errors import SessionBusy, SessionExpired, SessionFailed, SessionNotFound, StorageError
 from engine.model.clock import to_ms
 from engine.model.ids import new_session_id
 from engine.storage import sessions as storage_sessions
 from engine.storage.catalog import Catalog
 from engine.storage.catalog_file import CatalogFile
 from engine.storage.connection import Cursor
+from engine.storage.manifest import Manifest
 from engine.storage.sessions import SessionStore
 from tests.catalogs import added
 
@@ -68,6 +69,24 @@ def test_a_new_session_is_known_before_it_is_on_disk(file: CatalogFile, sessions
         assert cursor.execute(count).fetchone() == (0,)
         assert sessions.load(COMPANY, NAMESPACE, "sess_1").state == b"x"
         assert cursor.execute(count).fetchone() == (3,), "one read writes all that wait"
+
+
+def test_a_write_that_failed_behind_its_commit_is_tried_again(
+    file: CatalogFile, sessions: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions.add(COMPANY, NAMESPACE, "sess_a", b"x")
+    with monkeypatch.context() as patched:
+        patched.setattr(Manifest, "record", refused)
+        with pytest.raises(StorageError):
+            sessions.flush()
+    with file.read() as cursor:
+        assert cursor.execute("SELECT count(*) FROM sessions").fetchone() == (1,), "it is stored all the same"
+    sessions.flush()
+    assert sessions.load(COMPANY, NAMESPACE, "sess_a").state == b"x"
+
+
+def refused(*_: object) -> None:
+    raise StorageError("no space left")
 
 
 def test_no_more_new_sessions_wait_than_memory_should_hold(
