@@ -23,7 +23,7 @@ from engine.store.protocol import BackupReport
 from engine.upkeep import Task
 
 SESSIONS_WRITTEN_S = 0.2
-"""Seconds of new sessions that a kill may lose."""
+"""Seconds between two writes of new sessions; a kill loses those that wait."""
 _log = logging.getLogger(__name__)
 
 
